@@ -1,6 +1,8 @@
-"""What the verifier asks of functions on buffers: that nothing in them is plainly outside of its buffer."""
+"""What the verifier asks of functions on buffers: that no index, size, effect or parallel loop is plainly wrong."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
 
 from xdsl.dialects.builtin import MemRefType
 from xdsl.dialects.func import FuncOp
@@ -9,23 +11,49 @@ from xdsl.ir import Operation
 from ...core.ir.extra_checks import Finding
 from ...core.ir.walk import walk
 from ...dialects.tensor_loop import FuncOp as LoopFunction
-from .plain import faults
+from .accesses import Access, Accesses
+from .effects import effect_faults
+from .lifetimes import buffer_faults
+from .plain import Fault, faults
+from .races import Race, line_of, races
 
 
 def check_loop_function(function: LoopFunction) -> Finding | None:
-    """Returns the first access of a loop function that is plainly outside."""
-    return _first_fault(function)
+    """Returns the first thing in a loop function that is plainly wrong."""
+    accesses = Accesses()
+    found = list(accesses.of(function))
+    return _first(function, accesses, found, effect_faults(function, accesses, found))
 
 
 def check_function(function: FuncOp) -> Finding | None:
-    """Returns the first access of a function that is plainly outside. Functions on tensors have none."""
-    if any(isinstance(each, MemRefType) for each in function.function_type.inputs):
-        return _first_fault(function)
-    if any(op.name.startswith("memref.alloc") for op in walk(function)):
-        return _first_fault(function)
-    return None
+    """Returns the first thing that is plainly wrong. Functions on tensors have neither buffers nor indices."""
+    if not any(isinstance(each, MemRefType) for each in function.function_type.inputs):
+        if not any(op.name.startswith("memref.") for op in walk(function)):
+            return None
+    accesses = Accesses()
+    return _first(function, accesses, list(accesses.of(function)), iter(()))
 
 
-def _first_fault(function: Operation) -> Finding | None:
-    fault = next(faults(function), None)
-    return None if fault is None else Finding(fault.op, fault.message, fault.hint)
+def _first(
+    function: Operation, accesses: Accesses, found: Sequence[Access], effects: Iterator[Fault]
+) -> Finding | None:
+    for each in (buffer_faults(function), faults(accesses, found), effects):
+        fault = next(each, None)
+        if fault is not None:
+            return Finding(fault.op, fault.message, fault.hint)
+    race = next(races(accesses, found), None)
+    return None if race is None else _told(race)
+
+
+def _told(race: Race) -> Finding:
+    """Returns the message about a race. It points at both accesses."""
+    assert race.first.touch is not None and race.second.touch is not None
+    store, other = race.first.touch.op, race.second.touch.op
+    name = f"%{race.buffer.name_hint}" if race.buffer.name_hint else "a buffer"
+    message = f"the iterations of the parallel loop{line_of(race.loop)} are not proven to be free of races on {name}"
+    advice = "make the loop serial, or mark it with {stepwell.unchecked}"
+    if store is other:
+        return Finding(store, message, f"two iterations may store to one element; {advice}")
+    kind = "stores to" if race.second.touch.is_store else "loads from"
+    note = (other, f"another iteration {kind} {name} here, perhaps the same element")
+    return Finding(store, message, advice, (note,))

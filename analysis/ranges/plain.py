@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from itertools import islice, product
 from typing import Final
 
-from xdsl.dialects.builtin import MemRefType
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Operation
 
 from .accesses import Access, Accesses, Missing, Path
 from .linear import Atoms, Form
@@ -38,10 +37,9 @@ class Fault:
     hint: str
 
 
-def faults(function: Operation) -> Iterator[Fault]:
-    """Yields the accesses of a function that are plainly outside, in program order."""
-    accesses = Accesses()
-    for access in accesses.of(function):
+def faults(accesses: Accesses, found: Iterable[Access]) -> Iterator[Fault]:
+    """Yields those among `found`, the accesses of a function, that are plainly outside."""
+    for access in found:
         if access.touch is None:
             continue
         for span in access.touch.spans:
@@ -71,14 +69,14 @@ def witness(atoms: Atoms, path: Path, goal: Form) -> Turns | None:
     for corner in _corners(atoms, goal, free):
         turns = dict(corner)
         for _ in range(REPAIRS):
-            if not _complete(atoms, turns, involved):
+            if not complete(atoms, turns, involved):
                 return None
             broken = next((fact for fact in facts if value_of(fact, turns) < 0), None)
             if broken is None:
                 break
             if not _repair(atoms, turns, broken, free):
                 break
-        if _complete(atoms, turns, involved) and value_of(goal, turns) < 0:
+        if complete(atoms, turns, involved) and value_of(goal, turns) < 0:
             if all(value_of(fact, turns) >= 0 for fact in facts):
                 return turns
     return None
@@ -95,12 +93,22 @@ def _corners(atoms: Atoms, goal: Form, free: Sequence[int]) -> Iterable[Turns]:
         yield dict(zip(reversed(free), corner, strict=True))
 
 
+def runs_first(atoms: Atoms, path: Path) -> bool:
+    """Returns whether a place is reached in the first turns of all loops around it."""
+    involved, facts = atoms.closure([atom for fact in path.facts for atom in fact.terms], path.facts)
+    free = [atom for atom in involved if atoms.table[atom].source is None]
+    if not path.exact or any(atoms.table[atom].kind != "turn" or atoms.table[atom].high < 0 for atom in free):
+        return False
+    turns = dict.fromkeys(free, 0)
+    return complete(atoms, turns, involved) and all(value_of(fact, turns) >= 0 for fact in facts)
+
+
 def value_of(form: Form, turns: Turns) -> int:
     """Returns the value of a form."""
     return form.constant + sum(factor * turns[atom] for atom, factor in form.terms.items())
 
 
-def _complete(atoms: Atoms, turns: Turns, involved: Iterable[int]) -> bool:
+def complete(atoms: Atoms, turns: Turns, involved: Iterable[int]) -> bool:
     """Finds the values of atoms that follow from others. Returns False where one does not follow."""
     open_atoms = [atom for atom in involved if atoms.table[atom].source is not None]
     for atom in sorted(open_atoms):  # An atom is made after those that it follows from.
@@ -135,25 +143,24 @@ def _told(accesses: Accesses, op: Operation, span: Span, what: Missing, turns: T
     first = accesses.form(span.first)
     elements = accesses.length(span).constant
     place = _place(first, accesses.values.atoms, turns)
-    more = f", for {elements} elements" if elements > 1 and what == "high" else ""
+    unit = "byte" if span.what == "byte" else "element"
+    more = f", for {_count(elements, unit)}" if elements > 1 and what == "high" else ""
     name = f"%{span.buffer.name_hint}" if span.buffer.name_hint else "the buffer"
     end = accesses.end(span).constant
     if span.what == "size":
-        return Fault(op, f"size {span.dimension} is {place} here, expected 0 to {end}", "allocate less")
-    holder = name if span.end is None and not _is_flat(span.buffer) else f"{name} as a whole"
-    where = f"dimension {span.dimension} of {name}" if span.end is None else holder
-    message = f"{span.what} {span.dimension} is {place} here{more}, but {where} has {_elements(end)}"
+        message = f"size {span.dimension} is {place} here, expected 0 to {end}"
+        return Fault(op, message, "a size is 0 or more, and all elements fit into memory")
+    where = f"dimension {span.dimension} of {name}" if span.end is None else name
+    message = f"{span.what} {span.dimension} is {place} here{more}, but {where} has {_count(end, unit)}"
     last = end - elements
-    expected = f"expected 0 to {last}" if last >= 0 else "the buffer is too small for any"
+    if last < 0:
+        return Fault(op, message, "the buffer is too small")
+    expected = "expected 0" if last == 0 else f"expected 0 to {last}"
     return Fault(op, message, f"{expected}; narrow the loops, add a condition around the access, or enlarge the buffer")
 
 
-def _is_flat(buffer: SSAValue) -> bool:
-    return isinstance(buffer.type, MemRefType) and buffer.type.get_num_dims() == 1
-
-
-def _elements(count: int) -> str:
-    return "1 element" if count == 1 else f"{count} elements"
+def _count(number: int, unit: str) -> str:
+    return f"1 {unit}" if number == 1 else f"{number} {unit}s"
 
 
 def _place(first: Form, atoms: Atoms, turns: Turns) -> str:

@@ -200,6 +200,15 @@ def largest_size(static: int, count: int) -> int:
     return low
 
 
+def _cast(op: memref.CastOp) -> Iterator[Touch]:
+    """A cast to known sizes trusts that there are as many elements."""
+    source, result = op.operands[0], op.results[0]
+    if isinstance(source.type, MemRefType) and isinstance(result.type, MemRefType):
+        pairs = enumerate(zip(source.type.get_shape(), result.type.get_shape(), strict=True))
+        known = [(d, size) for d, (open_, size) in pairs if open_ == DYNAMIC_INDEX and size != DYNAMIC_INDEX]
+        yield Touch(op, source, tuple(Span(0, size, None, source, d, "size") for d, size in known), False)
+
+
 def _copy(op: memref.CopyOp) -> Iterator[Touch]:
     for buffer, is_store in ((op.source, False), (op.destination, True)):
         yield Touch(op, buffer, (), is_store)
@@ -242,6 +251,7 @@ _RULES: Final[dict[type[Operation], Any]] = {
     memref.AllocOp: _alloc,
     memref.AllocaOp: _alloc,
     AllocOp: _alloc,
+    memref.CastOp: _cast,
     memref.CopyOp: _copy,
     vector.LoadOp: _vector_load,
     vector.StoreOp: _vector_store,

@@ -37,8 +37,11 @@ class Values:
     def __init__(self) -> None:
         self.atoms = Atoms()
         self.integers = Integers(self.atoms)
+        self.origins: dict[int, SSAValue] = {}
+        """The value that each atom was made for."""
         self._forms: dict[SSAValue, Form] = {}
         self._sizes: dict[tuple[SSAValue, int], Form] = {}
+        self._noted = 0
 
     def form(self, value: SSAValue) -> Form:
         """Returns the form of an integer or index."""
@@ -57,6 +60,9 @@ class Values:
                 pending += missing
                 continue
             self._forms[current] = self._unknown(current) if missing else self._found(current)
+            for atom in range(self._noted, len(self.atoms.table)):
+                self.origins.setdefault(atom, current)
+            self._noted = len(self.atoms.table)
             pending.pop()
         return self._forms[value]
 

@@ -17,8 +17,9 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from ...analysis.ranges.accesses import Access, Accesses, Missing
+from ...analysis.ranges.accesses import Accesses, Missing
 from ...analysis.ranges.spans import Number, Span, constant_number
+from ...core.ir.walk import ops_of
 from ...core.messages.diagnostics import emit_remark, fail, remarks_wanted
 from ...core.passes.base import StepwellPass, count
 from ...core.passes.config import register_config
@@ -83,43 +84,57 @@ def _guard(function: LoopFunction | FuncOp) -> tuple[int, int]:
         assert access.touch is not None
         missing = [(span, accesses.missing(access, span)) for span in access.touch.spans]
         if any(what for _, what in missing):
-            _Guard(access).insert([(span, what) for span, what in missing if what])
+            _Guard(access.touch.op).insert([(span, what) for span, what in missing if what])
             checked += 1
         elif missing:
             proven += 1
-    return proven, checked
+    return proven, checked + _guard_alignments(function)
+
+
+def _guard_alignments(function: Operation) -> int:
+    """Checks what `memref.assume_alignment` says, since vectors are loaded by it. Returns the number of checks."""
+    count_ = 0
+    for op in ops_of(function, memref.AssumeAlignmentOp):
+        message = f"{op.name}: alignment"
+        if isinstance(op.prev_op, cf.AssertOp) and op.prev_op.msg.data == message:
+            continue
+        guard = _Guard(op)
+        address = guard.add(memref.ExtractAlignedPointerAsIndexOp.get(op.memref))
+        rest = guard.add(arith.RemUIOp(address, guard.value(op.alignment.value.data)))
+        guard.place(cf.AssertOp(guard.compare("eq", rest, guard.value(0)), message))
+        count_ += 1
+    return count_
 
 
 class _Guard:
-    """Makes the check before one access."""
+    """Makes the check before one op."""
 
-    def __init__(self, access: Access):
-        assert access.touch is not None
-        self.op = access.touch.op
+    def __init__(self, op: Operation):
+        self.op = op
 
     def insert(self, missing: list[tuple[Span, tuple[Missing, ...]]]) -> None:
         """Inserts one `cf.assert` for all that is not proven of an access."""
         total: SSAValue | None = None
         for span, what in missing:
             for condition in self._conditions(span, what):
-                total = condition if total is None else self._add(arith.AndIOp(total, condition))
+                total = condition if total is None else self.add(arith.AndIOp(total, condition))
         assert total is not None
-        self._place(cf.AssertOp(total, f"{self.op.name}: {missing[0][0].what} out of range"))
+        self.place(cf.AssertOp(total, f"{self.op.name}: {missing[0][0].what} out of range"))
 
     def _conditions(self, span: Span, what: tuple[Missing, ...]) -> list[SSAValue]:
         """Returns what is to hold. One unsigned comparison tells both ends where the last index is a number."""
         length = constant_number(span.length) if span.lanes is None else span.length
         end = self._static_end(span)
         if isinstance(length, int) and end is not None and end - length >= 0 and {"low", "high"} <= set(what):
-            return [self._compare("ult", self._value(span.first), self._value(end - length + 1))]
+            return [self.compare("ult", self.value(span.first), self.value(end - length + 1))]
         conditions: list[SSAValue] = []
         if "length" in what:
-            conditions.append(self._compare("sge", self._value(span.length), self._value(0)))
+            conditions.append(self.compare("sge", self.value(span.length), self.value(0)))
         if "low" in what:
-            conditions.append(self._compare("sge", self._value(span.first), self._value(0)))
+            conditions.append(self.compare("sge", self.value(span.first), self.value(0)))
         if "high" in what:
             last = self._difference(span if end is None else end, self._length(span))
-            conditions.append(self._compare("sle", self._value(span.first), last))
+            conditions.append(self.compare("sle", self.value(span.first), last))
         return conditions
 
     def _static_end(self, span: Span) -> int | None:
@@ -133,31 +148,31 @@ class _Guard:
         """Returns the number of elements. A mask has at least 0 and at most as many as it has lanes."""
         if span.lanes is None or isinstance(span.length, int):
             return span.length
-        positive = self._add(arith.MaxSIOp(span.length, self._value(0)))
-        return self._add(arith.MinSIOp(positive, self._value(span.lanes)))
+        positive = self.add(arith.MaxSIOp(span.length, self.value(0)))
+        return self.add(arith.MinSIOp(positive, self.value(span.lanes)))
 
     def _difference(self, end: Span | int, length: Number) -> SSAValue:
         known = constant_number(length)
         if isinstance(end, int):
-            return self._value(end - known) if known is not None else self._minus(self._value(end), length)
-        size = self._add(memref.DimOp.from_source_and_index(end.buffer, self._value(end.dimension)))
+            return self.value(end - known) if known is not None else self._minus(self.value(end), length)
+        size = self.add(memref.DimOp.from_source_and_index(end.buffer, self.value(end.dimension)))
         return size if known == 0 else self._minus(size, length)
 
     def _minus(self, first: SSAValue, second: Number) -> SSAValue:
-        return self._add(arith.SubiOp(first, self._value(second)))
+        return self.add(arith.SubiOp(first, self.value(second)))
 
-    def _compare(self, predicate: str, first: SSAValue, second: SSAValue) -> SSAValue:
-        return self._add(arith.CmpiOp(first, second, predicate))
+    def compare(self, predicate: str, first: SSAValue, second: SSAValue) -> SSAValue:
+        return self.add(arith.CmpiOp(first, second, predicate))
 
-    def _value(self, number: Number) -> SSAValue:
+    def value(self, number: Number) -> SSAValue:
         if not isinstance(number, int):
             return number
-        return self._add(arith.ConstantOp(IntegerAttr(number, IndexType())))
+        return self.add(arith.ConstantOp(IntegerAttr(number, IndexType())))
 
-    def _add(self, op: Operation) -> SSAValue:
-        self._place(op)
+    def add(self, op: Operation) -> SSAValue:
+        self.place(op)
         return op.results[0]
 
-    def _place(self, op: Operation) -> None:
+    def place(self, op: Operation) -> None:
         op.location = self.op.location
         Rewriter.insert_op(op, InsertPoint.before(self.op))

@@ -22,9 +22,10 @@ def classify(seed: int, counts: Counter[str]) -> None:
     met: dict[object, set[int]] = {}
     for op, index in indices_met(function.regions[0].block, BYTES):
         met.setdefault(op, set()).add(index)
-    refused = {fault.op for fault in faults(function)}
     accesses = Accesses()
-    for access in accesses.of(function):
+    found = list(accesses.of(function))
+    refused = {fault.op for fault in faults(accesses, found)}
+    for access in found:
         assert access.touch is not None
         op = access.touch.op
         for span in access.touch.spans:

@@ -94,7 +94,7 @@ tensor_loop.func @declared(%A: memref<10xf32>) outs(%B: memref<10xf32>, %C: memr
 
 /// In a block without reduce axes, reading the output is a read.
 // CHECK-LABEL: @in_place
-tensor_loop.func @in_place() outs(%B: memref<4xf32>) {
+tensor_loop.func @in_place() outs(%B: memref<4xf32> {stepwell.in_place}) {
   tensor_loop.grid (%i) in (4) {
     // CHECK: reads(%B[%vi]) writes(%B[%vi])
     tensor_loop.block "in_place" spatial(%vi in 4 = %i) {

@@ -63,11 +63,11 @@ func.func private @odd(%x: tensor<4xf32>) -> tensor<4xf32> {
 // -----
 
 func.func @too_large(%x: tensor<4xf32>) -> tensor<4xf32> {
-  // expected-error@+1 {{a buffer of type memref<4000000000x4000000000xf32> needs 64000000000000000000 bytes, expected at most 2^62}}
-  %0 = graph.call_kernel @grow(%x) : (tensor<4xf32>) -> tensor<4000000000x4000000000xf32>
+  // expected-error@+1 {{a buffer of type memref<1200000000x1200000000xf32> needs 5760000000000000000 bytes, expected at most 2^62}}
+  %0 = graph.call_kernel @grow(%x) : (tensor<4xf32>) -> tensor<1200000000x1200000000xf32>
   func.return %x : tensor<4xf32>
 }
-tensor_loop.func private @grow(%A: memref<4xf32>) outs(%B: memref<4000000000x4000000000xf32>) {
+tensor_loop.func private @grow(%A: memref<4xf32>) outs(%B: memref<1200000000x1200000000xf32>) {
 }
 
 // -----

@@ -137,7 +137,7 @@ tensor_loop.func @no_output_written_before(%A: memref<4x8xf32>) outs(%O: memref<
 // CHECK-LABEL: @no_output_read_by_last
 // CHECK: %[[T:.*]] = tensor_loop.alloc
 // CHECK: tensor_loop.block "sum" {{.*}} writes(%[[T]][%vi{{.*}}])
-tensor_loop.func @no_output_read_by_last(%A: memref<4x8xf32>) outs(%O: memref<4xf32>) {
+tensor_loop.func @no_output_read_by_last(%A: memref<4x8xf32>) outs(%O: memref<4xf32> {stepwell.in_place}) {
   %T = tensor_loop.alloc : memref<4xf32>
   tensor_loop.grid (%i, %k) in (4, 8) {
     tensor_loop.block "sum" spatial(%vi in 4 = %i) reduce(%vk in 8 = %k) {

@@ -152,7 +152,7 @@ tensor_loop.func @no_source_rewritten_between(%n: f32) outs(%A: memref<8xf32>, %
 // CHECK-LABEL: @no_source_that_is_a_view
 // CHECK: tensor_loop.block "exp"
 // CHECK: tensor_loop.block "clear"
-tensor_loop.func @no_source_that_is_a_view(%n: f32) outs(%A: memref<8xf32>, %B: memref<8xf32>) {
+tensor_loop.func @no_source_that_is_a_view(%n: f32) outs(%A: memref<8xf32> {stepwell.in_place}, %B: memref<8xf32>) {
   %T = tensor_loop.alloc : memref<8xf32>
   %V = "memref.cast"(%A) : (memref<8xf32>) -> memref<8xf32>
   tensor_loop.grid (%i) in (8) {
@@ -213,7 +213,7 @@ tensor_loop.func @no_second_writer(%A: memref<8xf32>) outs(%B: memref<8xf32>) {
 tensor_loop.func @no_reader_before(%A: memref<8xf32>) outs(%B: memref<8xf32>, %C: memref<8xf32>) {
   %T = tensor_loop.alloc : memref<8xf32>
   tensor_loop.grid (%i) in (8) {
-    tensor_loop.block "early" spatial(%vi in 8 = %i) {
+    tensor_loop.block "early" spatial(%vi in 8 = %i) attributes {stepwell.unchecked} {
       %t = memref.load %T[%vi] : memref<8xf32>
       memref.store %t, %B[%vi] : memref<8xf32>
     }

@@ -117,7 +117,7 @@ tensor_loop.func @argmax(%A: memref<8xf32>) outs(%V: memref<f32>, %I: memref<i64
 // CHECK-LABEL: @accumulate
 // CHECK: %[[OLD:.*]] = memref.load %S[]
 // CHECK-NEXT: scf.for %{{.*}} iter_args(%{{.*}} = %[[OLD]])
-tensor_loop.func @accumulate(%A: memref<8xf32>) outs(%S: memref<f32>) {
+tensor_loop.func @accumulate(%A: memref<8xf32>) outs(%S: memref<f32> {stepwell.in_place}) {
   tensor_loop.grid (%k) in (8) {
     tensor_loop.block "sum" reduce(%vk in 8 = %k) {
       %s = memref.load %S[] : memref<f32>
@@ -132,7 +132,7 @@ tensor_loop.func @accumulate(%A: memref<8xf32>) outs(%S: memref<f32>) {
 // CHECK-LABEL: @no_carry_conditional
 // CHECK-NOT: iter_args
 // CHECK: func.return
-tensor_loop.func @no_carry_conditional(%A: memref<8xf32>) outs(%S: memref<f32>) {
+tensor_loop.func @no_carry_conditional(%A: memref<8xf32>) outs(%S: memref<f32> {stepwell.in_place}) {
   tensor_loop.grid (%k) in (8) {
     tensor_loop.block "max" reduce(%vk in 8 = %k) {
       %s = memref.load %S[] : memref<f32>
@@ -149,7 +149,7 @@ tensor_loop.func @no_carry_conditional(%A: memref<8xf32>) outs(%S: memref<f32>) 
 // CHECK-LABEL: @no_carry_neighbour
 // CHECK-NOT: iter_args
 // CHECK: func.return
-tensor_loop.func @no_carry_neighbour() outs(%S: memref<8xf32>) {
+tensor_loop.func @no_carry_neighbour() outs(%S: memref<8xf32> {stepwell.in_place}) {
   %c0 = arith.constant 0 : index
   tensor_loop.grid (%k) in (8) {
     tensor_loop.block "scan" reduce(%vk in 8 = %k) {
@@ -172,7 +172,7 @@ tensor_loop.func @no_carry_neighbour() outs(%S: memref<8xf32>) {
 // CHECK: memref.store %{{.*}}, %S[]
 // CHECK-NEXT: }
 // CHECK-NEXT: memref.load %S[]
-tensor_loop.func @guarded(%A: memref<8xf32>) outs(%S: memref<f32>, %B: memref<8xf32>) {
+tensor_loop.func @guarded(%A: memref<8xf32>) outs(%S: memref<f32> {stepwell.in_place}, %B: memref<8xf32>) {
   tensor_loop.for %k in 8 {
     tensor_loop.block "before" spatial(%vi in 8 = %k) {
       %s = memref.load %S[] : memref<f32>
@@ -221,7 +221,7 @@ tensor_loop.func @guarded_empty(%n: index, %A: memref<?xf32>) outs(%S: memref<f3
 // CHECK-LABEL: @no_carry_reduced_address
 // CHECK-NOT: iter_args
 // CHECK: func.return
-tensor_loop.func @no_carry_reduced_address(%A: memref<8xf32>) outs(%S: memref<8xf32>) {
+tensor_loop.func @no_carry_reduced_address(%A: memref<8xf32>) outs(%S: memref<8xf32> {stepwell.in_place}) {
   tensor_loop.grid (%k) in (8) {
     tensor_loop.block "histogram" reduce(%vk in 8 = %k) {
       %s = memref.load %S[%vk] : memref<8xf32>

@@ -30,7 +30,7 @@ tensor_loop.func @no_scatter(%I: memref<8xindex>, %x: f32) outs(%B: memref<8xf32
 /// A recurrence: iterations read what others write.
 // CHECK-LABEL: @no_recurrence
 // CHECK: tensor_loop.grid (%j, %i) in (8, 8) {
-tensor_loop.func @no_recurrence() outs(%B: memref<9x8xf32>) {
+tensor_loop.func @no_recurrence() outs(%B: memref<9x8xf32> {stepwell.in_place}) {
   %c1 = arith.constant 1 : index
   tensor_loop.grid (%j, %i) in (8, 8) {
     tensor_loop.block "cumsum" spatial(%vi in 8 = %i, %vj in 8 = %j) {

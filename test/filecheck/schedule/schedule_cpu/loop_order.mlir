@@ -29,7 +29,7 @@ tensor_loop.func @matmul(%A: memref<128x784xf32>, %B: memref<784x10xf32>) outs(%
 // CHECK-NEXT: tensor_loop.for %i in 128 {
 // CHECK-NEXT: tensor_loop.for %j in 10 {
 // CHECK-NEXT: tensor_loop.for %k in 784 vectorized {
-tensor_loop.func @matmul_transposed(%A: memref<128x784xf32>, %B: memref<10x784xf32>) outs(%C: memref<128x10xf32>) {
+tensor_loop.func @matmul_transposed(%A: memref<128x784xf32>, %B: memref<10x784xf32>) outs(%C: memref<128x10xf32> {stepwell.in_place}) {
   tensor_loop.grid (%k, %i, %j) in (784, 128, 10) {
     tensor_loop.block "matmul" spatial(%vi in 128 = %i, %vj in 10 = %j) reduce(%vk in 784 = %k) {
       %a = memref.load %A[%vi, %vk] : memref<128x784xf32>
@@ -46,7 +46,7 @@ tensor_loop.func @matmul_transposed(%A: memref<128x784xf32>, %B: memref<10x784xf
 // CHECK-LABEL: @no_vector_strict_sum
 // CHECK-NEXT: tensor_loop.for %i in 4 {
 // CHECK-NEXT: tensor_loop.for %k in 64 {
-tensor_loop.func @no_vector_strict_sum(%A: memref<4x64xf32>) outs(%S: memref<4xf32>) {
+tensor_loop.func @no_vector_strict_sum(%A: memref<4x64xf32>) outs(%S: memref<4xf32> {stepwell.in_place}) {
   tensor_loop.grid (%i, %k) in (4, 64) {
     tensor_loop.block "sum" spatial(%vi in 4 = %i) reduce(%vk in 64 = %k) {
       %s = memref.load %S[%vi] : memref<4xf32>
@@ -61,7 +61,7 @@ tensor_loop.func @no_vector_strict_sum(%A: memref<4x64xf32>) outs(%S: memref<4xf
 // CHECK-LABEL: @row_max
 // CHECK-NEXT: tensor_loop.for %i in 4 {
 // CHECK-NEXT: tensor_loop.for %k in 64 vectorized {
-tensor_loop.func @row_max(%A: memref<4x64xf32>) outs(%S: memref<4xf32>) {
+tensor_loop.func @row_max(%A: memref<4x64xf32>) outs(%S: memref<4xf32> {stepwell.in_place}) {
   tensor_loop.grid (%k, %i) in (64, 4) {
     tensor_loop.block "max" spatial(%vi in 4 = %i) reduce(%vk in 64 = %k) {
       %s = memref.load %S[%vi] : memref<4xf32>
@@ -76,7 +76,7 @@ tensor_loop.func @row_max(%A: memref<4x64xf32>) outs(%S: memref<4xf32>) {
 // CHECK-LABEL: @column_sum
 // CHECK-NEXT: tensor_loop.for %k in 64 {
 // CHECK-NEXT: tensor_loop.for %j in 8 vectorized {
-tensor_loop.func @column_sum(%A: memref<64x8xf32>) outs(%S: memref<8xf32>) {
+tensor_loop.func @column_sum(%A: memref<64x8xf32>) outs(%S: memref<8xf32> {stepwell.in_place}) {
   tensor_loop.grid (%j, %k) in (8, 64) {
     tensor_loop.block "sum" spatial(%vj in 8 = %j) reduce(%vk in 64 = %k) {
       %s = memref.load %S[%vj] : memref<8xf32>
@@ -91,7 +91,7 @@ tensor_loop.func @column_sum(%A: memref<64x8xf32>) outs(%S: memref<8xf32>) {
 // CHECK-LABEL: @no_swap_strict_sum
 // CHECK-NEXT: tensor_loop.for %k in 8 {
 // CHECK-NEXT: tensor_loop.for %l in 8 {
-tensor_loop.func @no_swap_strict_sum(%A: memref<8x8xf32>) outs(%S: memref<f32>) {
+tensor_loop.func @no_swap_strict_sum(%A: memref<8x8xf32>) outs(%S: memref<f32> {stepwell.in_place}) {
   tensor_loop.grid (%k, %l) in (8, 8) {
     tensor_loop.block "sum" reduce(%vk in 8 = %k, %vl in 8 = %l) {
       %s = memref.load %S[] : memref<f32>
@@ -106,7 +106,7 @@ tensor_loop.func @no_swap_strict_sum(%A: memref<8x8xf32>) outs(%S: memref<f32>) 
 // CHECK-LABEL: @swap_free_sum
 // CHECK-NEXT: tensor_loop.for %l in 8 {
 // CHECK-NEXT: tensor_loop.for %k in 8 vectorized {
-tensor_loop.func @swap_free_sum(%A: memref<8x8xi32>) outs(%S: memref<i32>) {
+tensor_loop.func @swap_free_sum(%A: memref<8x8xi32>) outs(%S: memref<i32> {stepwell.in_place}) {
   tensor_loop.grid (%k, %l) in (8, 8) {
     tensor_loop.block "sum" reduce(%vk in 8 = %k, %vl in 8 = %l) {
       %s = memref.load %S[] : memref<i32>

@@ -1,0 +1,124 @@
+"""
+What is plainly wrong with the effects of a loop function: stores to inputs, reads of what nothing wrote, regions that
+lie outside of their buffers.
+
+A loop function writes its outputs, buffers of its own and arguments marked as temporaries. An output marked as in place
+holds an input, and may be read first. Every other buffer that a function writes holds nothing before it does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+from xdsl.dialects import memref
+from xdsl.dialects.builtin import DYNAMIC_INDEX
+from xdsl.ir import BlockArgument, Operation, SSAValue
+
+from ...core.ir.walk import ops_of, walk
+from ...core.roles import IN_PLACE, TEMPORARY
+from ...dialects.tensor_loop import AllocOp, BlockOp, CallOp, FuncOp
+from .accesses import Access, Accesses
+from .plain import Fault, runs_first
+from .races import root_of
+
+_VIEWS: Final = (
+    memref.SubviewOp,
+    memref.ReinterpretCastOp,
+    memref.ViewOp,
+    memref.CastOp,
+    memref.MemorySpaceCastOp,
+    memref.CollapseShapeOp,
+    memref.ExpandShapeOp,
+    memref.AssumeAlignmentOp,
+    memref.DimOp,
+    memref.DeallocOp,
+)
+"""Ops that take a buffer and neither read nor write it."""
+
+_ALLOCATIONS: Final = (AllocOp, memref.AllocOp, memref.AllocaOp)
+"""Ops that make a buffer."""
+
+
+def effect_faults(function: FuncOp, accesses: Accesses, found: Sequence[Access]) -> Iterator[Fault]:
+    """Yields what is plainly wrong with the effects of a loop function, whose accesses were found."""
+    yield from _stores_to_inputs(function, found)
+    yield from _early_reads(function, accesses, found)
+    yield from _regions_outside(function, accesses)
+
+
+def _has(function: FuncOp, argument: SSAValue, mark: str) -> bool:
+    return (
+        isinstance(argument, BlockArgument)
+        and function.arg_attrs is not None
+        and mark in function.arg_attrs.data[argument.index].data
+    )
+
+
+def _stores_to_inputs(function: FuncOp, found: Sequence[Access]) -> Iterator[Fault]:
+    inputs = {each for each in function.inputs if not _has(function, each, TEMPORARY)}
+    written = [(access.touch.op, access.touch.buffer) for access in found if access.touch and access.touch.is_store]
+    for call in ops_of(function, CallOp):
+        written += [(call, output) for output in call.outputs]
+    for op, buffer in written:
+        root = root_of(buffer)
+        if root in inputs:
+            hint = "write to an argument in outs(…), or mark a scratch argument with {stepwell.temporary}"
+            yield Fault(op, f"{_name(root)} is an input of @{function.sym_name.data}, which is not written", hint)
+
+
+def _early_reads(function: FuncOp, accesses: Accesses, found: Sequence[Access]) -> Iterator[Fault]:
+    """Yields reads in the first turns of their loops before which no op of the function writes to the buffer."""
+    empty = {each for each in function.body.block.args if _is_empty(function, each)}
+    empty |= {alloc.results[0] for alloc in ops_of(function, *_ALLOCATIONS)}
+    by_op: dict[Operation, list[Access]] = {}
+    for access in found:
+        if access.touch is not None:
+            by_op.setdefault(access.touch.op, []).append(access)
+    written: set[SSAValue] = set()
+    for op in walk(function):
+        for access in by_op.get(op, ()):
+            touch = access.touch
+            assert touch is not None
+            root = root_of(touch.buffer)
+            if touch.is_store:
+                written.add(root)
+            elif root in empty and root not in written and not isinstance(op, (*_VIEWS, *_ALLOCATIONS)):
+                if not runs_first(accesses.values.atoms, access.path):
+                    continue
+                hint = (
+                    "write it first, in an init of the block for a sum; {stepwell.in_place} marks an output with values"
+                )
+                yield Fault(op, f"{_name(root)} is read before anything is written to it", hint)
+        if op not in by_op and not isinstance(op, (*_VIEWS, *_ALLOCATIONS, BlockOp)):
+            written.update(root_of(each) for each in op.operands)  # what other ops do to buffers is not known
+
+
+def _is_empty(function: FuncOp, argument: BlockArgument) -> bool:
+    """Returns whether an argument holds nothing when the function is called."""
+    if argument.index < len(function.inputs):
+        return _has(function, argument, TEMPORARY)
+    return not _has(function, argument, IN_PLACE)
+
+
+def _regions_outside(function: FuncOp, accesses: Accesses) -> Iterator[Fault]:
+    """Yields blocks with a region that lies outside of its buffer as a whole, wherever the block runs."""
+    for block in ops_of(function, BlockOp):
+        for keyword, regions in (("reads", block.reads), ("writes", block.writes)):
+            for region in regions:
+                shape: Any = region.buffer.type.get_shape()  # pyright: ignore[reportAttributeAccessIssue]
+                for dimension, (low, size, extent) in enumerate(zip(region.lows, region.sizes, shape, strict=True)):
+                    form = accesses.values.affine(low, block.axes)
+                    if form is None or DYNAMIC_INDEX in (size, extent) or 0 in (size, extent):
+                        continue
+                    first, last = accesses.values.atoms.bounds(form)
+                    if first <= last and (first >= extent or last + size <= 0):
+                        message = (
+                            f'block "{block.block_name.data}" {keyword} {first} to {last + size - 1} of dimension '
+                            f"{dimension} of {_name(region.buffer)}, which has {extent} elements"
+                        )
+                        yield Fault(block, message, "a region is part of its buffer")
+
+
+def _name(buffer: SSAValue) -> str:
+    return f"%{buffer.name_hint}" if buffer.name_hint else "the buffer"
