@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from xdsl.dialects.builtin import MemRefType
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Operation
 
 from ...core.ir.extra_checks import Finding
 from ...core.ir.walk import walk
 from ...dialects.tensor_loop import FuncOp as LoopFunction
-from .accesses import Access, Accesses
+from .accesses import Accesses
 from .effects import effect_faults
 from .lifetimes import buffer_faults
 from .plain import Fault, faults
@@ -20,9 +19,7 @@ from .races import Race, line_of, races
 
 def check_loop_function(function: LoopFunction) -> Finding | None:
     """Returns the first thing in a loop function that is plainly wrong."""
-    accesses = Accesses()
-    found = list(accesses.of(function))
-    return _first(function, accesses, found, effect_faults(function, accesses, found))
+    return _checked(function)
 
 
 def check_function(function: FuncOp) -> Finding | None:
@@ -30,19 +27,26 @@ def check_function(function: FuncOp) -> Finding | None:
     if not any(isinstance(each, MemRefType) for each in function.function_type.inputs):
         if not any(op.name.startswith("memref.") for op in walk(function)):
             return None
+    return _checked(function)
+
+
+def _checked(function: LoopFunction | FuncOp) -> Finding | None:
+    fault = next(_faults(function), None)
+    if fault is not None:
+        return fault if isinstance(fault, Finding) else Finding(fault.op, fault.message, fault.hint)
+    return None
+
+
+def _faults(function: LoopFunction | FuncOp) -> Iterator[Fault | Finding]:
+    """Yields what is wrong. Buffers come first, since what is said of indices takes them as they are."""
+    yield from buffer_faults(function)
     accesses = Accesses()
-    return _first(function, accesses, list(accesses.of(function)), iter(()))
-
-
-def _first(
-    function: Operation, accesses: Accesses, found: Sequence[Access], effects: Iterator[Fault]
-) -> Finding | None:
-    for each in (buffer_faults(function), faults(accesses, found), effects):
-        fault = next(each, None)
-        if fault is not None:
-            return Finding(fault.op, fault.message, fault.hint)
-    race = next(races(accesses, found), None)
-    return None if race is None else _told(race)
+    found = list(accesses.of(function))
+    yield from faults(accesses, found)
+    if isinstance(function, LoopFunction):
+        yield from effect_faults(function, accesses, found)
+    for race in races(accesses, found):
+        yield _told(race)
 
 
 def _told(race: Race) -> Finding:
