@@ -116,11 +116,7 @@ class FunctionConverter:
             return
         conversion = self.table.get(type(op))
         if conversion is None:
-            if is_llvm(op):
-                self._keep(builder, op)
-            else:
-                builder.error("no lowering to the llvm dialect")
-            return
+            conversion = self._keep if is_llvm(op) else _refuse
         try:
             conversion(builder, op)
         except UnsupportedTypeError as error:
@@ -131,7 +127,11 @@ class FunctionConverter:
         convert_tile.convert_map(builder, op, self.convert)
 
     def _keep(self, builder: LLVMBody, op: Operation) -> None:
-        """Copies an op that is of the llvm dialect already."""
+        """Copies an op that is of the llvm dialect already. Its types must be so too, since its operands become so."""
+        for value in (*op.operands, *op.results):
+            if self.state.types.convert(value.type) != value.type:
+                builder.error(f"the op is on {value.type}, expected types of the llvm dialect")
+                return
         kept = op.clone(dict(builder.values), {**builder.block_map})
         kept.location = op.location
         builder.block.add_op(kept)
@@ -166,6 +166,10 @@ class FunctionConverter:
         for attributes, argument in zip(function.arg_attrs, entry.args, strict=True):
             if isinstance(alignment := attributes.data.get("llvm.align"), IntegerAttr):
                 builder.alignment[argument] = alignment.value.data
+
+
+def _refuse(builder: LLVMBody, op: Operation) -> None:
+    builder.error("no lowering to the llvm dialect")
 
 
 def _computed_on(op: Operation) -> str | None:

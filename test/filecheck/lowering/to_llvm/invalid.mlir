@@ -85,3 +85,11 @@ func.func @too_many_lanes(%m: memref<64xf32>, %i: index) {
 func.func @no_bits(%a: i0) {
   func.return
 }
+
+// -----
+
+func.func @types_of_other_levels(%a: vector<4xindex>) {
+  // expected-error@+1 {{'llvm_ext.freeze': the op is on vector<4xindex>, expected types of the llvm dialect}}
+  %r = llvm_ext.freeze %a : vector<4xindex>
+  func.return
+}
