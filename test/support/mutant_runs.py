@@ -32,12 +32,18 @@ from pathlib import Path
 import stepwell
 from mutants import FILECHECK, Source, mutant, sources, without_comments
 from stepwell.core.plugins import registry
+from stepwell.core.text.parsing import make_context, parse_text
 from stepwell.lowering.pipelines import PIPELINES
 from stepwell.runtime.program.describe import functions, is_public
 from stepwell.testing.in_process import call_tool
 from stepwell.testing.run_line import Command
 from stepwell.tools.opt import main as opt
 from stepwell.tools.options.command import read_module, run_tool
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.printer import Printer
+from xdsl.traits import IsTerminator
+from xdsl.utils.exceptions import DiagnosticException, ParseError
 
 SECONDS = 20
 """The processor time that a job may take."""
@@ -102,7 +108,8 @@ def job(seed: int, index: int) -> Job:
         chosen = source.choice((chosen, source.choice(programs)))
     if index % 20 == 7:
         return _rule_job(source, index, chosen)
-    text = generic(chosen) if source.random() < 0.3 else chosen.text
+    form = source.random()
+    text = generic(chosen) if form < 0.3 else one_op(chosen, source) if form < 0.5 else chosen.text
     mutants = [mutant(text, other.text, source) for _ in range(TRIES)]
     steps = [_pipeline(chosen, passes, source)]
     command = ["compile" if index % 10 == 0 else "opt", "%"]
@@ -117,6 +124,26 @@ def generic(program: Source) -> str:
     """Returns a program in generic form, which no parser of an op checks. What is not valid stays as it is written."""
     data = program.text.encode()
     return call_tool(opt, Command(["stepwell-opt", "-", "--print-op-generic"]), data).stdout.decode() or program.text
+
+
+def one_op(program: Source, source: random.Random) -> str:
+    """Returns a function of one op of a program, in generic form. Its arguments are the operands."""
+    try:
+        module = parse_text(make_context(), program.text, "program.mlir")
+    except (DiagnosticException, ParseError):
+        return program.text
+    ops = [op for op in module.walk() if not (op.regions or op.successors or op.has_trait(IsTerminator))]
+    if not ops:
+        return program.text
+    op = source.choice(ops)
+    operands = list(dict.fromkeys(op.operands))
+    function = FuncOp("main", ([each.type for each in operands], op.result_types))
+    block = function.body.block
+    copy = op.clone(dict(zip(operands, block.args, strict=True)))
+    block.add_ops([copy, ReturnOp(*copy.results)])
+    stream = io.StringIO()
+    Printer(stream, print_generic_format=True).print_op(ModuleOp([function]))
+    return stream.getvalue()
 
 
 def warm_up() -> None:

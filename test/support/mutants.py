@@ -16,11 +16,21 @@ NUMBERS = ("0", "1", "-1", "2", "3", "7", "64", "255", "2147483647", "2147483648
 
 SIZES = ("0", "1", "2", "3", "5", "7", "16", "17", "64", "1000", "2147483648", "4294967296", "9223372036854775807", "?")
 
-DTYPES = ("f16", "bf16", "f32", "f64", "i1", "i8", "i16", "i32", "i64", "ui8", "si8", "ui32", "index", "f8E4M3FN",
-          "f8E5M2", "i4", "i128", "tf32", "complex<f32>")  # fmt: skip
+DTYPES = (
+    "f16", "bf16", "f32", "f64", "i1", "i8", "i16", "i32", "i64", "ui8", "si8", "ui32", "index", "f8E4M3FN",
+    "f8E5M2", "i4", "i128", "tf32", "complex<f32>",
+)  # fmt: skip
 
 STRINGS = ("", " ", "é", "名前", "a b", 'a\\"b', "a\\\\", "\\00", "\\0A", "x" * 300, "%s", "{0}", "../../x", "a/b",
            "@main", "llvm.memcpy", "\\FF", "\u200b")  # fmt: skip
+
+TYPES = (
+    "memref<4xf32>", "memref<?xf32>", "memref<4x8xf32, strided<[16, 2], offset: 3>>", "memref<f32>",
+    "memref<*xf32>", "memref<4xindex>", "memref<4xf32, 3>", "memref<9223372036854775807xf32>", "vector<4xf32>",
+    "vector<8xi32>", "vector<4x8xf32>", "vector<f32>", "vector<0xf32>", "vector<[4]xf32>", "vector<4xindex>",
+    "tensor<4xf32>", "tensor<4x8xf32>", "tensor<?xf32>", "tensor<f32>", "tensor<*xf32>", "tensor<0xf32>",
+    "!llvm.ptr", "none", "i0", "f80", "index", "tuple<f32, i32>",
+)  # fmt: skip
 
 NUMBER = re.compile(r"(?<![\w%@^!#.\"])-?\d+(?:\.\d+(?:e[+-]?\d+)?)?(?![\w.x])")
 SIZE = re.compile(r"(?<=[<x])(?:\d+|\?)(?=x)")
@@ -38,7 +48,7 @@ SEPARATOR = re.compile(r"^// -----\n", re.MULTILINE)
 
 REPLACED: tuple[tuple[re.Pattern[str], Sequence[str]], ...] = (
     (NUMBER, NUMBERS), (NUMBER, NUMBERS), (SIZE, SIZES), (SIZE, SIZES), (DTYPE, DTYPES), (DTYPE, DTYPES),
-    (STRING, STRINGS))  # fmt: skip
+    (TYPE, TYPES), (STRING, STRINGS))  # fmt: skip
 """What is replaced by a word of a list."""
 
 EXCHANGED = (VALUE, TYPE, OP, SYMBOL, PROPERTY, ENTRY, NUMBER, STRING)

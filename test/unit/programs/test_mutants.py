@@ -17,7 +17,7 @@ from counts import FULL
 
 SUPPORT = Path(__file__).parents[2] / "support"
 PER_TEST = 50
-SEED = 1
+SEED = 5
 
 
 @pytest.mark.parametrize("first", range(0, 5_000 if FULL else 100, PER_TEST))
