@@ -211,6 +211,7 @@ def _run_in_child(each: Job, folder: Path) -> None:
     code = 97
     try:
         os.chdir(folder)
+        os.environ["STEPWELL_TUNING_DB"] = ""  # What has been tuned on this machine is not what is compiled.
         resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS + 5))
         resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
