@@ -41,6 +41,7 @@ _FOLDED: Final[dict[type[Operation], Callable[[int, int], int]]] = {
     arith.SubiOp: lambda a, b: a - b,
     arith.MuliOp: lambda a, b: a * b,
     arith.FloorDivSIOp: lambda a, b: a // b,
+    arith.CeilDivSIOp: lambda a, b: -(-a // b),
     arith.MinSIOp: min,
     arith.MaxSIOp: max,
     arith.DivUIOp: lambda a, b: a % 2**64 // b,
@@ -48,7 +49,7 @@ _FOLDED: Final[dict[type[Operation], Callable[[int, int], int]]] = {
 }
 """Arithmetic on sizes whose result is folded, as every extent should be a number. A divisor below 1 is left alone."""
 
-_DIVISIONS: Final = (arith.FloorDivSIOp, arith.DivUIOp, arith.RemUIOp)
+_DIVISIONS: Final = (arith.FloorDivSIOp, arith.CeilDivSIOp, arith.DivUIOp, arith.RemUIOp)
 
 
 class Kernels:

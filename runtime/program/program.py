@@ -309,12 +309,19 @@ class SizedEntry(BoundEntry):
 
     def call(self, arrays: Sequence[Any]) -> tuple[Array, ...]:
         sizes = sizes_of_call([argument for _, argument in self._inputs], arrays)
-        outputs = tuple(
-            np.empty(shape_of_result(argument, sizes), numpy_dtype(argument.type.dtype))
-            for _, argument in self._outputs
-        )
+        outputs = tuple(self._allocated(argument, shape_of_result(argument, sizes)) for _, argument in self._outputs)
         self._run(arrays, outputs)
         return outputs
+
+    def _allocated(self, output: Argument, shape: tuple[int, ...]) -> Array:
+        """Returns a new array for a result. Raises ExecutionError where there is no memory for it."""
+        try:
+            return np.empty(shape, numpy_dtype(output.type.dtype))
+        except (MemoryError, ValueError):  # NumPy raises ValueError for a number of bytes beyond an i64.
+            sizes = "x".join(map(str, shape))
+            raise ExecutionError(
+                f"no memory for result '{output.name}' of shape {sizes}", f"@{self.entry.name}"
+            ) from None
 
     def _run(self, arrays: Sequence[Any], outputs: Sequence[Array], given: bool = False) -> None:
         if len(arrays) != len(self._inputs):

@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.lib.stride_tricks import as_strided
 from stepwell import te
+from stepwell.core.messages.diagnostics import OperationError
 from stepwell.lowering.graph_to_loops.convert_te_to_tensor_loop import create_prim_func
-from stepwell.runtime.errors import ArgumentError
+from stepwell.runtime.errors import ArgumentError, ExecutionError
 
 Array = np.ndarray[Any, Any]
 
@@ -72,6 +73,31 @@ def test_a_negative_size_is_refused() -> None:
         exe(np.zeros(1, np.float32))
     with pytest.raises(ArgumentError, match="the size n - 2 is -1, where n is 1"):
         exe.run_into([np.zeros(0, np.float32)], np.zeros(1, np.float32))
+
+
+def test_a_result_that_no_memory_holds_is_refused() -> None:
+    n, m = te.var("n"), te.var("m")
+    a = te.placeholder((n, m), "f32", "A")
+    exe = stepwell.compile(create_prim_func([a, te.compute((n, n, n), lambda i, j, k: te.const(1, "f32"), name="B")]))
+    assert exe(np.zeros((2, 0), np.float32))[0].tolist() == np.ones((2, 2, 2)).tolist()
+    for rows in (2**40, 2**17):
+        with pytest.raises(ExecutionError, match=f"@main: error: no memory for result 'out' of shape {rows}x{rows}x"):
+            exe(np.zeros((rows, 0), np.float32))
+
+
+def test_names_of_arguments_of_programs_on_tensors_may_be_computed() -> None:
+    exe = stepwell.compile("""
+    func.func @main(
+      %x: tensor<?xf32> {stepwell.dims = ["n"]}, %y: tensor<?xf32> {stepwell.dims = ["= 2 * n"]}
+    ) -> tensor<?xf32> {
+      %z = graph.concat %x, %y : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+      func.return %z : tensor<?xf32>
+    }
+    """)
+    assert exe(np.zeros(2, np.float32), np.ones(4, np.float32))[0].tolist() == [0, 0, 1, 1, 1, 1]
+    wanted = r"the size \(dimension 0 of argument 1\) is 3, expected 4: it is 2 \* n, where n is 2"
+    with pytest.raises(OperationError, match=wanted):
+        exe(np.zeros(2, np.float32), np.ones(3, np.float32))
 
 
 def test_two_variables_of_one_name_are_two_sizes() -> None:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import stepwell
 from stepwell.core.messages.diagnostics import OperationError, render
+from stepwell.runtime.errors import CompileError
 
 BUFFERS = """
 func.func @main(%A: TYPE {stepwell.role = "input"}, %B: memref<2x3xf32> {stepwell.role = "output"}) SIGNATURE {
@@ -126,3 +127,15 @@ def test_an_arena_has_its_bytes() -> None:
         WEIGHT.replace("WxT", "8xf32").replace("BYTES", "64"), weights={"w": np.zeros(8, np.float32)}
     )
     exe.run_into([np.zeros(8, np.float32)], np.zeros(8, np.float32))
+
+
+def test_one_function_is_a_program() -> None:
+    module = stepwell.parse(program(LOOPS))
+    function = next(iter(module.ops))
+    x = np.arange(6, dtype=np.float32).reshape(2, 3)
+    np.testing.assert_array_equal(stepwell.compile(function)(x)[0], x)
+    assert function.parent_op() is module
+    inner = next(op for op in function.walk() if op.name == "memref.load")
+    with pytest.raises(CompileError) as error:
+        stepwell.compile(inner)
+    assert str(error.value) == "found a 'memref.load', expected a module, a function, a path or program text"
