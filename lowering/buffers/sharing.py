@@ -17,7 +17,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from ...analysis.in_place import may_overwrite
 from ...core.ir.symbols import fresh_name
 from ...core.ir.walk import ops_of, walk
-from ...core.roles import IN_PLACE
+from ...core.roles import DIMS, IN_PLACE
 from ...dialects import tensor_loop
 from ...dialects.graph.calls import CallKernelOp
 from .times import Clock
@@ -63,7 +63,7 @@ class InPlaceKernels:
         target = new.outputs[output]
         types = list(new.input_types)
         arguments = len(new.body.block.args)
-        attributes = [DictionaryAttr({})] * arguments if new.arg_attrs is None else list(new.arg_attrs.data)
+        attributes = [DictionaryAttr({})] * arguments if new.arg_attrs is None else _without_dims(new.arg_attrs)
         attributes[target.index] = DictionaryAttr(attributes[target.index].data | {IN_PLACE: UnitAttr()})
         blocks: dict[Operation, None] = {}
         for position in sorted(inputs, reverse=True):
@@ -98,6 +98,11 @@ class InPlaceKernels:
             if private and name not in called:
                 kernel.detach()
                 kernel.erase()
+
+
+def _without_dims(attributes: ArrayAttr[DictionaryAttr]) -> list[DictionaryAttr]:
+    """Returns the attributes of arguments without names of sizes, since the argument that gives a size may go."""
+    return [DictionaryAttr({key: value for key, value in each.data.items() if key != DIMS}) for each in attributes]
 
 
 def _blocks_around(op: Operation) -> list[Operation]:

@@ -28,7 +28,7 @@ from ...core.ir.sizes import NamedSizes, SizeError
 from ...core.ir.walk import walk
 from ...core.messages.diagnostics import OperationError
 from ...core.messages.locations import copy_location
-from ...core.roles import DIMS, SIGNATURE
+from ...core.roles import DIMS, NAME, ROLE, SIGNATURE
 from ...dialects import tensor_loop
 from ...dialects.graph.calls import CallKernelOp, is_row_major
 from ...dialects.tensor_loop.syntax import Extent, split_extents
@@ -185,9 +185,10 @@ def has_unknowns(type_: Attribute) -> bool:
 
 
 def _forget_names(function: tensor_loop.FuncOp) -> None:
-    """Removes the names of sizes that are numbers now."""
+    """Removes the names of sizes that are numbers now, and what makes arguments those of an entry."""
     if function.arg_attrs is not None:
-        kept = [{key: value for key, value in each.data.items() if key != DIMS} for each in function.arg_attrs]
+        removed = (DIMS, ROLE, NAME)
+        kept = [{key: value for key, value in each.data.items() if key not in removed} for each in function.arg_attrs]
         function.properties.pop("arg_attrs")
         if any(kept):
             function.properties["arg_attrs"] = ArrayAttr(map(DictionaryAttr, kept))

@@ -113,9 +113,9 @@ def static_functions_with_sizes(module: ModuleOp) -> list[func.FuncOp]:
 
 
 def _takes_sizes(op: Operation, kernels: set[str]) -> bool:
-    """Returns whether an op takes sizes as a tensor, or calls one of the `kernels`, which have a `?`."""
+    """Returns whether an op takes sizes as a tensor, or is a call with a `?` or of one of the open `kernels`."""
     if isinstance(op, CallKernelOp):
-        return op.callee_name in kernels
+        return op.callee_name in kernels or any(is_dynamic(result.type) for result in op.results)
     return isinstance(op, DynamicOp)
 
 

@@ -96,6 +96,43 @@ def test_a_kernel_that_is_an_entry_too_stays_open() -> None:
     np.testing.assert_array_equal(stepwell.compile(text)(x[:5])[0], 2 * x[:5])
 
 
+def test_a_kernel_of_known_sizes_gives_a_result_of_unknown_size_its_size() -> None:
+    text = call(TWICE.replace("memref<?xf32>", "memref<5xf32>"), ["tensor<5xf32>"], "tensor<?xf32>")
+    x = np.arange(5, dtype=np.float32)
+    np.testing.assert_array_equal(stepwell.compile(text)(x)[0], 2 * x)
+
+
+def test_copies_are_no_entries() -> None:
+    """A loop function whose arguments have roles is an entry, and its copies are not."""
+    kernel_text = TWICE.replace("private ", "").replace(
+        "(%A: memref<?xf32>", '(%A: memref<?xf32> {stepwell.role = "input"}'
+    )
+    kernel_text = kernel_text.replace("(%C: memref<?xf32>", '(%C: memref<?xf32> {stepwell.role = "output"}')
+    x = np.arange(5, dtype=np.float32)
+    exe = stepwell.compile(call(kernel_text, ["tensor<5xf32>"], "tensor<5xf32>"))
+    np.testing.assert_array_equal(exe(x)[0], 2 * x)
+    assert exe.entry_names == ("k", "main")
+
+
+def test_names_of_sizes_go_with_the_argument_that_gives_them() -> None:
+    """The second call writes its result over its operand, so the kernel has an argument less."""
+    known = TWICE.replace("memref<?xf32>", "memref<5xf32>")
+    known = known.replace("(%A: memref<5xf32>", '(%A: memref<5xf32> {stepwell.dims = ["n"]}')
+    known = known.replace("(%C: memref<5xf32>", '(%C: memref<5xf32> {stepwell.dims = ["= n + 0"]}')
+    text = f"""{known}
+    func.func @main(%x: tensor<5xf32>) -> tensor<5xf32> {{
+      %y = graph.call_kernel @k(%x) : (tensor<5xf32>) -> tensor<5xf32>
+      %z = graph.call_kernel @k(%y) : (tensor<5xf32>) -> tensor<5xf32>
+      %w = graph.call_kernel @k(%z) : (tensor<5xf32>) -> tensor<5xf32>
+      func.return %w : tensor<5xf32>
+    }}
+    """
+    exe = stepwell.compile(text, pipeline="bufferize", verify_each=True)
+    assert "@k_in_place" in exe.ir("scf")
+    x = np.arange(5, dtype=np.float32)
+    np.testing.assert_array_equal(exe(x)[0], 8 * x)
+
+
 # Tensor expressions
 
 
