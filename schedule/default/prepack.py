@@ -218,6 +218,8 @@ class _Packer:
         inside = {use.operation for use in c.b.buffer.uses}
         if position >= len(kernel.inputs) or any(not c.grid.is_ancestor(user) for user in inside):
             return False
+        if any(axis in c.b.axes() for axis in c.outer) and is_byte_product(c, self.target, True, self.flush):
+            return False  # Panels of bytes hold one b.
         sources = [call.inputs[position] for call in calls]
         if not all(self._is_constant(source) for source in sources):
             return False

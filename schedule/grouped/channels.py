@@ -1,9 +1,8 @@
 """
 Finds the groups of a grouped convolution: `out[.., c] += a[.., (c floordiv OUTS) * INS + i] * b[.., i, c]`.
 
-Groups of at least a vector of channels are products of their own. `split.py` makes the group an axis, `c = g * OUTS + o`,
-after which the product is a contraction like all others, with the group as an axis that both operands have. Smaller
-groups share a vector (`spread.py`).
+`split.py` makes the group an axis, `c = g * OUTS + o`. After that the product is a contraction like all others, with
+the group as an axis that both operands have. Groups with few channels share vectors (`spread.py`).
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """
-Grouped convolutions whose groups share vectors: `out[p, g * OUTS + o] += a[p + tap, g * INS + i] * b[tap, i, g * OUTS + o]`
-with at least two groups in a vector of results.
+Grouped convolutions whose groups share vectors: `out[p, g * OUTS + o] += a[p + tap, g * INS + i] * b[tap, i, c]`, where
+`c` is `g * OUTS + o` and at least two groups have room in a vector of results.
 
-A vector holds the results of all channels of some groups. For each channel `i` of a group, the element of the image that
-a group needs is spread over the lanes of the group (`tile.load ... repeat`), and multiplied by a vector of weights:
+A vector holds the results of all channels of some groups. For each channel `i` of a group, the element of the image
+that a group needs is spread over the lanes of the group (`tile.load ... repeat`) and multiplied by a vector of weights:
 
     lanes       g0o0 g0o1 g0o2 g0o3 g1o0 g1o1 ..
     image, i=1  g0i1 g0i1 g0i1 g0i1 g1i1 g1i1 ..
@@ -21,6 +21,8 @@ from xdsl.dialects.builtin import AnyFloat
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
 from ...analysis.affine import linear_terms, normal_form
+from ...core.roles import TILING
+from ...dialects.schedule import DepthwiseAttr
 from ...dialects.tensor_loop import GridOp
 from ...machine.machine import Machine
 from ..depthwise.convolution import MOST_TAPS, Depthwise, has_runs
@@ -70,6 +72,8 @@ def decide_spread(grid: GridOp, target: Machine) -> Spread | None:
     c = contraction_of(grid)
     if c is None or c.m is None or not _is_window(c):
         return None
+    if not isinstance(c.block.attributes.get(TILING), DepthwiseAttr | None):
+        return None  # The block asks for a product per group.
     group = _group_axis(c)
     if group is None:
         return None

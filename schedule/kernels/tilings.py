@@ -70,7 +70,7 @@ def choose_tiling(c: Contraction, prepacked: bool, target: Machine) -> Tiling:
         blocks = next((count for count in range(least, 2 * least) if depth % count == 0), 1)
         panels = _panels_per_block(rows, depth // blocks * bytes_per, chosen.columns, target)
     if any(c.extents[axis] > 1 for axis in shared):
-        outside = b_bytes > target.a_bytes
+        outside = b_bytes > target.a_bytes or (prepacked and _is_batch_far(c, b_bytes, target))
     else:
         near = steps * chosen.columns * bytes_per <= 2 * target.l1_bytes
         once = sweeps <= FEW_SWEEPS or 2 * b_bytes > target.l2_bytes
@@ -81,6 +81,12 @@ def choose_tiling(c: Contraction, prepacked: bool, target: Machine) -> Tiling:
     tiling = Tiling(chosen, pack, blocks, panels, outside, steps_of(c, chosen, target))
     tiling = replace(tiling, rows_ahead=rows_ahead(c, tiling, target))
     return replace(tiling, lines_ahead=lines_ahead(c, tiling, target)) if prepacked else tiling
+
+
+def _is_batch_far(c: Contraction, b_bytes: int, target: Machine) -> bool:
+    """Returns whether there are several b, which do not stay in L2 together while other axes go by."""
+    count = prod(c.extents[axis] for axis in c.outer if axis in c.b.axes())
+    return count > 1 and count * b_bytes > target.near_bytes
 
 
 def steps_of(c: Contraction, tile: RegisterTile, target: Machine) -> int:

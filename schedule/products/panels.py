@@ -53,7 +53,7 @@ class PackedPanels:
 
     @property
     def batch(self) -> list[int]:
-        """Returns the axes that choose one of several b. Where `packed` holds all of b, they are its first dimensions."""
+        """Returns the axes that choose one of several b. They are the first dimensions of panels of all of b."""
         return [axis for axis in self.c.outer if axis in self.c.b.axes()]
 
     def pack_all(self) -> None:

@@ -305,7 +305,8 @@ class ContractionNest(PackedPanels):
             first,
             builder.scaled(steps, count // at_once),
         )
-        ahead = (1 if self.tiling.panels_outside else self.run_.count) * prod(packed.type.get_shape()[len(self.batch) + 1 :])
+        size = prod(packed.type.get_shape()[len(self.batch) + 1 :])
+        ahead = size if self.tiling.panels_outside else self.run_.count * size
         indices = [builder.value(index) for index in place]
         builder.add(tile.PrefetchOp(packed, indices, ahead, count, second=True))
 

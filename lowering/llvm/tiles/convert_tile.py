@@ -17,8 +17,8 @@ from ..pieces import Piece, is_tile, piece_types, pieces_of
 from ..small_floats import change_format, element_type
 from .cursor import PlaceCursor
 from .groups import convert_mma_of_groups
-from .repeated import repeated_row
 from .registers import convert_store_of_tile_registers
+from .repeated import repeated_row
 
 SIDE_BY_SIDE = 4
 """The registers of a tile on which a `tile.map` works at a time."""
