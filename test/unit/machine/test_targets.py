@@ -16,6 +16,7 @@ from stepwell.core.messages.diagnostics import StepwellError
 from stepwell.core.passes.context import PassContext
 from stepwell.core.passes.pipelines import run_pipeline
 from stepwell.core.text.parsing import make_context, parse
+from stepwell.lowering.math import expand_math
 from stepwell.machine import aarch64, named
 from stepwell.machine.code_target import CodeTarget
 from stepwell.machine.families import NAMED, base_of_host
@@ -392,7 +393,9 @@ def test_the_cache_has_what_llvm_is_told(monkeypatch: pytest.MonkeyPatch) -> Non
     assert source.key(None) != before
 
 
-def test_checks_of_schedules_run_here_whatever_the_target() -> None:
+def test_checks_of_schedules_run_here_whatever_the_target(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Machine] = []
+    monkeypatch.setattr(expand_math, "chosen_machine", lambda option: asked.append(chosen_machine(option)) or asked[-1])
     ctx, module = make_context(), parse(PRODUCT)
     with PassContext(3, config={"target": "neoverse-v2"}):
         run_pipeline(ctx, module, TO_TILES)
@@ -401,6 +404,7 @@ def test_checks_of_schedules_run_here_whatever_the_target() -> None:
         x, w, y = (np.ones(shape, np.float32) for shape in ((30, 70), (70, 90), (30, 90)))
         run_loops(module, "matmul", [x, w, y])
     np.testing.assert_array_equal(y, x @ w)
+    assert [machine.name for machine in asked] == ["host"]
 
 
 @pytest.mark.parametrize(
