@@ -8,17 +8,18 @@ from typing import Any
 
 import numpy as np
 from xdsl.dialects import func
-from xdsl.dialects.builtin import DYNAMIC_INDEX, FunctionType, IndexType, ModuleOp, TensorType
+from xdsl.dialects.builtin import DYNAMIC_INDEX, DictionaryAttr, FunctionType, IndexType, ModuleOp, TensorType
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from ..core.messages.locations import location_string
-from ..core.roles import PREPARE
+from ..core.roles import INSTANCES, PREPARE, prepare_function
+from .arith import evaluate_scalar_op
 from .element_types import DTYPES, Array, number
 from .failure import ReferenceFailure
+from .loops.run import LoopRunner
 from .movement import OUT_OF_RANGE
 from .properties import element_type_name, literal_array, plain_value, properties_of
 from .registry import lookup
-from .scalars import evaluate_scalar_op
 
 Observer = Callable[[Operation, tuple[Array, ...]], None]
 
@@ -31,9 +32,10 @@ class ReferenceRunError(Exception):
 
 @dataclass
 class _Run:
-    """One execution. It holds the functions of the module, the weights and the observer."""
+    """One execution. It holds the functions of the module, its loop functions, the weights and the observer."""
 
     functions: dict[str, func.FuncOp]
+    loops: LoopRunner
     weights: Mapping[str, Array]
     observe: Observer | None
     prepared: dict[str, tuple[Array, ...]] = field(default_factory=dict)
@@ -92,6 +94,17 @@ def _call(run: _Run, op: Operation, operands: list[Array], values: dict[SSAValue
     return run.call(plain_value(op.properties["callee"]), operands)
 
 
+def _call_kernel(run: _Run, op: Operation, operands: list[Array], values: dict[SSAValue, Array]) -> tuple[Array, ...]:
+    """Runs a loop function. Its buffers hold the bits of the tensors: those of unsigned integers and booleans too."""
+    types = [result.type for result in op.results]
+    tensors = [type_ for type_ in types if isinstance(type_, TensorType)]
+    is_static = all(DYNAMIC_INDEX not in type_.get_shape() for type_ in tensors)
+    sizes = [type_.get_shape() for type_ in tensors] if is_static else None
+    outputs = run.loops.run(plain_value(op.properties["callee"]), operands, op, sizes=sizes)
+    dtypes = [DTYPES[element_type_name(type_.element_type)] for type_ in tensors]
+    return tuple(array.view(dtype) for array, dtype in zip(outputs, dtypes, strict=True))
+
+
 def _if(run: _Run, op: Operation, operands: list[Array], values: dict[SSAValue, Array]) -> tuple[Array, ...]:
     taken = op.regions[0] if operands[0] else op.regions[1]
     return run.region(taken, (), values) if taken.blocks else ()
@@ -136,13 +149,31 @@ def _full(run: _Run, op: Operation, operands: list[Array], values: dict[SSAValue
 
 def _weight(run: _Run, op: Operation, operands: list[Array], values: dict[SSAValue, Array]) -> tuple[Array, ...]:
     key = plain_value(op.properties["key"])
-    if key not in run.weights:
-        raise ReferenceRunError(f"{location_string(op)}: weight '{key}' was not given")
-    return (np.asarray(run.weights[key]),)
+    if key in run.weights:
+        return (np.asarray(run.weights[key]),)
+    if (name := prepare_function(key)) is not None:
+        return (_prepared(run, name)[int(key.partition("#")[2])],)
+    raise ReferenceRunError(f"{location_string(op)}: weight '{key}' was not given")
+
+
+def _prepared(run: _Run, name: str) -> tuple[Array, ...]:
+    """Returns the results of a prepare function, or of the one that does its work with other weights."""
+    for function in run.functions.values():
+        instances = function.attributes.get(INSTANCES)
+        if name in run.functions or not isinstance(instances, DictionaryAttr) or name not in instances.data:
+            continue
+        weights = [op for op in function.body.block.ops if op.name == "graph.weight"]
+        own = dict.fromkeys(plain_value(op.properties["key"]) for op in weights)
+        keys = zip(own, plain_value(instances.data[name]), strict=True)
+        renamed = {key: run.weights[other] for key, other in keys}
+        other = _Run(run.functions, run.loops, {**run.weights, **renamed}, None)
+        return other.call(function.sym_name.data, ())
+    return run.call(name, ())
 
 
 _SPECIAL: dict[str, Callable[..., tuple[Array, ...]]] = {
     "func.call": _call,
+    "graph.call_kernel": _call_kernel,
     "scf.if": _if,
     "scf.for": _for,
     "tensor.extract": _extract,
@@ -182,7 +213,8 @@ def run(
 
     `weights` are the tensors of the side-car by key. `observe` is called after every op with its results. Raises
     `ReferenceFailure` where the program fails, at the first failing op in program order. Raises `ReferenceRunError`
-    where the arguments do not fit or an op has no reference.
+    where the arguments do not fit or an op has no reference. Loop functions that the program calls are interpreted
+    (`reference.loops`), which raises `LoopFault` where one does what no program may do.
     """
     functions = {op.sym_name.data: op for op in module.body.block.ops if isinstance(op, func.FuncOp)}
     function = functions.get(entry)
@@ -195,4 +227,4 @@ def run(
         raise ReferenceRunError(f"'@{entry}' has {len(function_type.inputs)} arguments, {len(arguments)} were given")
     for expected, argument in zip(function_type.inputs, arguments, strict=True):
         check_type(function, expected, argument)
-    return _Run(functions, weights or {}, observe).call(entry, arguments)
+    return _Run(functions, LoopRunner(module), weights or {}, observe).call(entry, arguments)

@@ -1,3 +1,4 @@
+from .interpreting import interpret as interpret
 from .lit_format import StepwellTest as StepwellTest
 from .programs.program_generators import Program as Program
 from .programs.program_generators import random_program as random_program

@@ -59,13 +59,13 @@ class ScaleOp(IRDLOperation):
 @irdl_op_definition
 class LimitOp(IRDLOperation):
     """
-    Limits a number to a bound, on f32 in the body of a `tile.map`. `result = number` where its size is at most `bound`,
-    else `bound` with the sign of the number.
+    Limits a number to a bound, on f32 in the body of a `tile.map`. `result = number` where its size is at most that of
+    `bound`, else the size of `bound` with the sign of the number.
 
         %s = tile.limit %r, %bound : f32
 
-    `bound` is positive. For a NaN the result is the bound, with either sign, so it is finite in any case. This is one
-    instruction of AVX-512 (`vrangeps`), and of no other machine.
+    For a NaN the result is the bound, with either sign, and for a bound that is NaN it is the number. So it is finite
+    if either is. This is one instruction of AVX-512 (`vrangeps`), and of no other machine.
     """
 
     name = "tile.limit"

@@ -106,7 +106,7 @@ SUBROOMS: Final[dict[str, tuple[str, ...]]] = {
         "errors",
         "value",
     ),
-    "testing": ("rules", "lit_format", "in_process", "run_line", "assembly", "programs"),
+    "testing": ("interpreting", "rules", "lit_format", "in_process", "run_line", "assembly", "programs"),
     "tools": (
         "opt",
         "run",
