@@ -12,8 +12,8 @@ from .executable import Executable as Executable
 from .exporting.export import Exported as Exported
 from .looking.profile import Kernel as Kernel
 from .looking.profile import Profile as Profile
-from .looking.trace import Trace as Trace
-from .looking.trace import TracedValue as TracedValue
+from .looking.values import Trace as Trace
+from .looking.values import TracedValue as TracedValue
 from .native.loop_runner import compile_loops as compile_loops
 from .program.arrays import ArrayType as ArrayType
 from .tuning.job import Job as Job

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ..analysis.memory import Memory
     from .exporting.export import Exported
     from .looking.profile import Measuring, Profile
-    from .looking.trace import Trace
+    from .looking.values import Trace
 
 NO_SHAPE = (-1,)
 """This stands for the shape of a value that is not an array."""
@@ -186,8 +186,8 @@ class Executable:
 
         `.first` is the first value that diverges, and `print` shows a table. `tolerance` is the relative error up to
         which floats count as equal, in place of those of their types. This is slow: the program is compiled once more,
-        to return all values, and the reference is NumPy. Raises CompileError for a program that is not at the graph
-        level.
+        to return all values, and the reference is NumPy. A program of loops is interpreted, and its kernels run alone
+        too. Raises LoopFault where such a program does what no program may do, as an access outside of a buffer.
         """
         from .looking.trace import trace
 

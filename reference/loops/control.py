@@ -183,11 +183,13 @@ def call(machine: Machine, op: Operation, name: str, values: Sequence[Any]) -> l
     ]
     for each in temporaries:
         forget(each)
+    if machine.watch is not None:
+        machine.watch(function.op, values, False)
     results = function.run(op, values)
+    if machine.watch is not None:
+        machine.watch(function.op, values, True)
     for each in temporaries:
         forget(each)
-    if machine.watch is not None:
-        machine.watch(function.op, values)
     return results
 
 

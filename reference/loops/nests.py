@@ -273,14 +273,16 @@ def call_loops(machine: Machine, op: Operation, name: str, values: Sequence[Any]
         elif isinstance(value, Buffer) and IN_PLACE not in attributes:
             emptied.append((value, forget(value)))
         given.append(value)
+    if machine.watch is not None:
+        machine.watch(kernel, given, False)
     function.run(op, given)
+    if machine.watch is not None:
+        machine.watch(kernel, given, True)
     for buffer, before in emptied:
         if before is None:
             forget(buffer)
         else:
             remember(buffer, before)
-    if machine.watch is not None:
-        machine.watch(kernel, values)
 
 
 def _check_apart(op: Operation, name: str, values: Sequence[Any], inputs: int) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -17,7 +17,7 @@ from ..element_types import Array
 from . import control, memory, nests, tiles, vectors, views
 from .buffers import Arguments, arguments_of, flattened
 from .faults import fault
-from .state import MAX_DEPTH, MAX_STEPS, Machine, Prepare, symbol_of
+from .state import MAX_DEPTH, MAX_STEPS, Machine, Prepare, Watch, symbol_of
 
 TABLES: dict[str, Prepare] = {
     **memory.TABLE,
@@ -31,9 +31,6 @@ TABLES: dict[str, Prepare] = {
 
 PYTHON_FRAMES = 20_000
 """The depth of Python's own stack that programs of the deepest calls need."""
-
-Watch = Callable[[Operation, Sequence[Any]], None]
-"""Is told of each call of a function: the function, and its arguments after it has returned."""
 
 
 def run_loops(
@@ -55,7 +52,8 @@ def run_loops(
     weights by key.
 
     Raises `LoopFault` where the program does what no program may do: see `Kind`. Raises `ReferenceFailure` where a
-    check of the program fails. The program may take `max_steps` ops and calls `max_depth` deep.
+    check of the program fails. The program may take `max_steps` ops and calls `max_depth` deep. `watch` is told of each
+    call before it runs and after it has returned.
     """
     runner = LoopRunner(module, max_steps=max_steps, max_depth=max_depth, watch=watch)
     return runner.run(entry, arrays, module, weights=weights)

@@ -25,6 +25,9 @@ Frame = list[Any]
 Step = Callable[[Frame], None]
 """One op, ready to run."""
 
+Watch = Callable[[Operation, Sequence[Any], bool], None]
+"""A function that is told of each call: the function called, its arguments, and whether it has returned."""
+
 MAX_STEPS = 50_000_000
 MAX_DEPTH = 64
 
@@ -45,8 +48,7 @@ class Machine:
         """Counts allocations and iterations of parallel loops."""
         self.parallel: list[ParallelLoop] = []
         self.globals: dict[str, Buffer] = {}
-        self.watch: Callable[[Operation, Sequence[Any]], None] | None = None
-        """Is told of every call of a function, with its arguments, after it has returned."""
+        self.watch: Watch | None = None
         self._prepared: dict[str, Function] = {}
 
     def tick(self) -> int:

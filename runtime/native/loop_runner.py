@@ -40,6 +40,8 @@ def compile_loops(module: ModuleOp, function: str) -> Callable[[Sequence[Any]], 
     for op in copy.walk():
         if isinstance(op, ForOp) and op.kind_name == "parallel":
             op.kind = None
+        elif isinstance(op, FuncOp) and op.sym_name.data == function:
+            op.sym_visibility = None  # A private function has no symbol in machine code.
     copy_context().run(_lower, copy)
     library = NativeLibrary(compile_object(emit_llvm_text(copy)), [function])
 

@@ -12,10 +12,11 @@ import numpy as np
 import pytest
 import stepwell
 from stepwell.core.weights import write_weights
+from stepwell.reference import LoopFault, arith
 from stepwell.reference.registry import lookup
-from stepwell.runtime.errors import ArgumentError, CompileError, ExecutionError
-from stepwell.runtime.looking.trace import Trace
-from stepwell.runtime.looking.trace import _compared as compared
+from stepwell.runtime.errors import ArgumentError, ExecutionError
+from stepwell.runtime.looking import trace_loops
+from stepwell.runtime.looking.values import Trace, compared
 from stepwell.tools.run import main
 
 NET = """\
@@ -167,15 +168,74 @@ func.func @main(%x: tensor<2xi32>) -> tensor<2xi32> {
         exe.trace(np.zeros(2, np.int32))
 
 
-def test_below_the_graph_there_is_no_reference() -> None:
+LOOPS = """
+tensor_loop.func private @square(%A: memref<4xf32>) outs(%B: memref<4xf32>) {
+  tensor_loop.for %i in 4 {
+    tensor_loop.block "square" spatial(%vi in 4 = %i) {
+      %x = memref.load %A[%vi] : memref<4xf32>
+      %y = arith.mulf %x, %x : f32
+      memref.store %y, %B[%vi] : memref<4xf32>
+    }
+  }
+}
+tensor_loop.func @main(%A: memref<4xf32>) outs(%B: memref<4xf32>) {
+  %T = tensor_loop.alloc : memref<4xf32>
+  tensor_loop.call @square(%A) outs(%T) : (memref<4xf32>) outs(memref<4xf32>)
+  tensor_loop.call @square(%T) outs(%B) : (memref<4xf32>) outs(memref<4xf32>)
+}
+"""
+
+
+def test_a_program_of_loops_is_traced_by_its_kernels() -> None:
+    found = stepwell.compile(LOOPS).trace(np.array([1, 2, 3, 4], np.float32))
+    assert [value.op for value in found.values] == ["@square", "@square", "@main"]
+    assert found.first is None and len(found.results) == 1
+    assert found.verdict == "no value diverges: 3 values, 1 results"
+    assert found.values[0].place == "<text>:2:1"
+
+
+def test_the_kernel_that_diverges_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(arith._PLAIN, "arith.mulf", lambda x, y: (x + y,))
+    found = stepwell.compile(LOOPS).trace(np.array([1, 2, 3, 4], np.float32))
+    assert found.verdict.startswith("the first value that diverges: <text>:2:1: @square : tensor<4xf32>: 16.0 at [3]")
+
+
+def test_a_result_that_diverges_where_kernels_are_right(monkeypatch: pytest.MonkeyPatch) -> None:
+    exe = stepwell.compile(LOOPS)
+    monkeypatch.setattr(trace_loops, "compared", lambda op, *rest: compared(op, *_changed(op, *rest)))
+    assert exe.trace(np.ones(4, np.float32)).verdict.startswith(
+        "every kernel is right when it runs alone, but a result of the program diverges: result0: result"
+    )
+
+
+def _changed(op: str, *rest: Any) -> tuple[Any, ...]:
+    place, type_, found, expected, tolerance = rest
+    return (place, type_, found + (op == "result"), expected, tolerance)
+
+
+def test_a_fault_of_the_program_ends_the_trace() -> None:
+    text = LOOPS.replace("%x = memref.load %A[%vi]", "%k = arith.addi %vi, %vi : index\n      %x = memref.load %A[%k]")
+    exe = stepwell.compile(LOOPS)
+    exe._source().module = stepwell.parse(text, verify=False)  # Compiling it may refuse it.
+    with pytest.raises(LoopFault, match="'memref.load': index 4 is outside of dimension 0 of %A, which has 4"):
+        exe.trace(np.ones(4, np.float32))
+
+
+def test_run_prints_the_trace_of_loops(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "loops.mlir").write_text(LOOPS)
+    words = [str(tmp_path / "loops.mlir"), "--random", "1", "--trace-values"]
+    assert main(words) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == "no value diverges: 3 values, 1 results"
+
+
+def test_functions_on_buffers_are_traced_by_their_results() -> None:
     exe = stepwell.compile("""
 func.func @main(%x: memref<2xf32> {stepwell.role = "input"}, %y: memref<2xf32> {stepwell.role = "output"}) {
   "memref.copy"(%x, %y) : (memref<2xf32>, memref<2xf32>) -> ()
   func.return
 }
 """)
-    with pytest.raises(CompileError, match="@main is not on the graph level, where there is a reference"):
-        exe.trace(np.ones(2, np.float32))
+    assert exe.trace(np.ones(2, np.float32)).verdict == "no value diverges: 0 values, 1 results"
 
 
 def test_run_prints_the_trace(
