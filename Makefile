@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 WORKERS ?= 2
 
-.PHONY: help demo test test-full test-memcheck test-models check lint types lit unit bench clean
+.PHONY: help demo test test-full test-hostile test-memcheck test-models check lint types lit unit bench clean
 
 help:
 	@echo "make demo       walk the MLP down the stairs and run it natively"
@@ -13,6 +13,7 @@ help:
 	@echo "make test-full  all tests with the counts of the acceptance lists"
 	@echo "make test-models   whole ONNX models beside onnxruntime (installs PyTorch, downloads models)"
 	@echo "make test-memcheck   exported programs under valgrind (needs valgrind and cc)"
+	@echo "make test-hostile  20 000 random loop programs, right and wrong, on guarded memory (under 60 minutes)"
 	@echo "make check      ruff, types, lit and pytest"
 	@echo "make bench      measure beside NumPy, PyTorch, onnxruntime and OpenVINO into docs/performance.md"
 	@echo "make clean      remove the virtual environment and caches"
@@ -45,6 +46,9 @@ test-full: $(STAMP)
 
 test-memcheck: $(STAMP)
 	$(BIN)/python test/memcheck.py
+
+test-hostile: $(STAMP)
+	$(BIN)/python test/hostile.py --workers $(WORKERS)
 
 check: lint types lit unit
 
