@@ -7,6 +7,7 @@ from .graph_to_loops.merge_prepare_functions import MergePrepareFunctionsPass as
 from .llvm.lower_to_llvm_dialect import LowerToLLVMDialectPass as LowerToLLVMDialectPass
 from .llvm_text.emit_llvm_text import emit_llvm_text as emit_llvm_text
 from .loops.fuse_loops import FuseLoopsPass as FuseLoopsPass
+from .loops.guard_accesses import GuardAccessesPass as GuardAccessesPass
 from .loops.inline_loops import InlineLoopsPass as InlineLoopsPass
 from .loops.split_loops import SplitLoopsPass as SplitLoopsPass
 from .loops_to_scf.lower_loops_to_scf import LowerLoopsToSCFPass as LowerLoopsToSCFPass
