@@ -1,1 +1,1 @@
-"""Which values indices have: integer linear forms, facts about them, proofs, and the accesses of a function."""
+"""Tells which values indices have: integer linear forms, facts about them, proofs, and the accesses of a function."""

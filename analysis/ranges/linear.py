@@ -100,7 +100,7 @@ class Atom:
     """What holds wherever the atom has a value."""
     choice: Choice = ()
     source: Source | None = None
-    """How it follows from other atoms, where it does."""
+    """Says how it follows from other atoms, where it does."""
 
 
 @dataclass(slots=True)

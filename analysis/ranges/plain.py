@@ -19,10 +19,10 @@ from .linear import Atoms, Form
 from .spans import Span
 
 MOST_CORNERS: Final = 64
-"""How many corners of the box of loop variables are tried."""
+"""The corners of the box of loop variables that are tried."""
 
 REPAIRS: Final = 8
-"""How often variables are moved so that a condition holds."""
+"""The times that variables are moved so that a condition holds."""
 
 Turns = dict[int, int]
 """The values of atoms."""

@@ -27,7 +27,7 @@ COMMAND = re.compile(r"^(?:\$ |    )?(stepwell-[^#\n]*)", re.MULTILINE)
 PYTHON = re.compile(r"^```python\n(?!# \w+\n)(.*?)^```$", re.MULTILINE | re.DOTALL)
 """A block that begins with a comment of one word needs a package, and has a test elsewhere."""
 
-COMMANDS = ("external", "graph", "llvm", "profiling")
+COMMANDS = ("external", "graph", "llvm", "profiling", "safety")
 PROGRAMS = ("external", "numerics", "reference", "safety", "semantics", "shipping", "threads")
 
 MODEL = """
