@@ -37,10 +37,13 @@ class KernelSignature:
 
 def refuse_open_kernels(module: ModuleOp) -> None:
     """Raises an error for a call on tensors of a loop function whose buffers have sizes that are not known."""
-    kernels = {op.sym_name.data: op for op in module.ops if isinstance(op, tensor_loop.FuncOp)}
-    for call in ops_of(module, CallKernelOp):
-        kernel = kernels.get(call.callee_name)
-        if kernel is not None and any(map(is_dynamic, kernel.body.block.arg_types)):
+    opened = {
+        op.sym_name.data
+        for op in module.ops
+        if isinstance(op, tensor_loop.FuncOp) and any(map(is_dynamic, op.body.block.arg_types))
+    }
+    for call in ops_of(module, CallKernelOp) if opened else ():
+        if call.callee_name in opened:
             message = f"@{call.callee_name} has buffers of sizes that are not known"
             fail(call, message, hint="specialize-shapes makes a copy of it for the sizes of the call")
 

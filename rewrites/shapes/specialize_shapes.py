@@ -114,7 +114,7 @@ def static_functions_with_sizes(module: ModuleOp) -> list[func.FuncOp]:
 
 def _takes_sizes(op: Operation, kernels: set[str]) -> bool:
     """Returns whether an op takes sizes as a tensor, or is a call with a `?` or of one of the open `kernels`."""
-    if isinstance(op, CallKernelOp):
+    if type(op) is CallKernelOp:
         return op.callee_name in kernels or any(is_dynamic(result.type) for result in op.results)
     return isinstance(op, DynamicOp)
 
