@@ -16,10 +16,10 @@ from xdsl.ir import Operation
 
 from ..plugins import registry
 from .branches import branch_mismatch
-from .cast_checks import CAST_CHECKS
 from .region_checks import REGION_CHECKS
 from .sizes import wrong_dims
 from .symbols import lookup_symbol
+from .type_checks import TYPE_CHECKS, comparison_shapes_differ
 from .view_checks import VIEW_CHECKS
 
 OP_CHECK: Final = "op-check"
@@ -62,7 +62,9 @@ def _extensions() -> dict[str, Callable[[], OpCheck]]:
 def _predicate_below(limit: int) -> Callable[[Any], str | None]:
     def check(op: Any) -> str | None:
         found = op.predicate.value.data
-        return None if 0 <= found < limit else f"predicate is {found}, expected 0 to {limit - 1}"
+        if not 0 <= found < limit:
+            return f"predicate is {found}, expected 0 to {limit - 1}"
+        return comparison_shapes_differ(op)
 
     return check
 
@@ -81,7 +83,7 @@ _CHECKS: Final[dict[str, Callable[[Any], str | None]]] = {
     "arith.cmpf": _predicate_below(16),
     "llvm.icmp": _predicate_below(10),
     "llvm.fcmp": _predicate_below(16),
-    **CAST_CHECKS,
+    **TYPE_CHECKS,
     "memref.get_global": _global_mismatch,
     **REGION_CHECKS,
     "func.func": wrong_dims,

@@ -194,3 +194,27 @@ func.func @bits_of_an_index(%a: index) -> i32 {
   %r = arith.bitcast %a : index to i32
   func.return %r : i32
 }
+
+// -----
+
+func.func @lanes_of_a_comparison(%a: vector<4xf32>) -> i1 {
+  // expected-error@+1 {{'arith.cmpf': the result has type i1, but the operands are vector<4xf32>}}
+  %r = "arith.cmpf"(%a, %a) <{predicate = 1 : i64, fastmath = #arith.fastmath<none>}> : (vector<4xf32>, vector<4xf32>) -> i1
+  func.return %r : i1
+}
+
+// -----
+
+func.func @extracted(%a: vector<4xf32>) -> f32 {
+  // expected-error@+1 {{'vector.extract': position 9 is outside of dimension 0 of vector<4xf32>, expected 0 to 3}}
+  %r = "vector.extract"(%a) <{static_position = array<i64: 9>}> : (vector<4xf32>) -> f32
+  func.return %r : f32
+}
+
+// -----
+
+func.func @inserted(%a: vector<4xf32>, %x: f32) -> vector<4xf32> {
+  // expected-error@+1 {{'vector.insert': position -1 is outside of dimension 0 of vector<4xf32>, expected 0 to 3}}
+  %r = "vector.insert"(%x, %a) <{static_position = array<i64: -1>}> : (f32, vector<4xf32>) -> vector<4xf32>
+  func.return %r : vector<4xf32>
+}

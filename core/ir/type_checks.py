@@ -1,11 +1,11 @@
-"""What casts of `arith` take and give: xDSL compares neither the shapes nor the widths of floats."""
+"""Types and positions of `arith` and `vector` ops: xDSL compares neither shapes nor the widths of floats."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any, Final
 
-from xdsl.dialects.builtin import IndexType, ShapedType, VectorType
+from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, ShapedType, VectorType
 from xdsl.ir import Attribute
 from xdsl.utils.type import get_element_type_or_self
 
@@ -49,9 +49,25 @@ def _bitcast_of_index(op: Any) -> str | None:
     return None
 
 
-CAST_CHECKS: Final[dict[str, Callable[[Any], str | None]]] = {
+def comparison_shapes_differ(op: Any) -> str | None:
+    """Returns what is wrong with the type of the result of a comparison, `None` when nothing is."""
+    found, result = op.operands[0].type, op.results[0].type
+    return None if _shape(found) == _shape(result) else f"the result has type {result}, but the operands are {found}"
+
+
+def _position_outside(op: Any) -> str | None:
+    type_ = op.vector.type if op.name == "vector.extract" else op.dest.type
+    for number, (place, size) in enumerate(zip(op.static_position.get_values(), type_.get_shape(), strict=False)):
+        if place != DYNAMIC_INDEX and not 0 <= place < size:
+            return f"position {place} is outside of dimension {number} of {type_}, expected 0 to {size - 1}"
+    return None
+
+
+TYPE_CHECKS: Final[dict[str, Callable[[Any], str | None]]] = {
     "arith.extf": _extension_narrows,
     "arith.truncf": _truncation_widens,
     "arith.bitcast": _bitcast_of_index,
+    "vector.extract": _position_outside,
+    "vector.insert": _position_outside,
 }
 """For each op what is wrong with its types, `None` where nothing is."""
