@@ -218,3 +218,19 @@ func.func @inserted(%a: vector<4xf32>, %x: f32) -> vector<4xf32> {
   %r = "vector.insert"(%x, %a) <{static_position = array<i64: -1>}> : (f32, vector<4xf32>) -> vector<4xf32>
   func.return %r : vector<4xf32>
 }
+
+// -----
+
+func.func @offsets(%m: memref<4xf32>) {
+  // expected-error@+1 {{'memref.subview': the op has 2 offsets, expected 1}}
+  %r = "memref.subview"(%m) <{static_offsets = array<i64: 0, 0>, static_sizes = array<i64: 4>, static_strides = array<i64: 1>, operandSegmentSizes = array<i32: 1, 0, 0, 0>}> : (memref<4xf32>) -> memref<4xf32>
+  func.return
+}
+
+// -----
+
+func.func @strides(%m: memref<4xf32>) {
+  // expected-error@+1 {{'memref.reinterpret_cast': the op has 2 strides, expected 1}}
+  %r = "memref.reinterpret_cast"(%m) <{static_offsets = array<i64: 0>, static_sizes = array<i64: 4>, static_strides = array<i64: 1, 1>, operandSegmentSizes = array<i32: 1, 0, 0, 0>}> : (memref<4xf32>) -> memref<4xf32>
+  func.return
+}
