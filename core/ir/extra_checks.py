@@ -19,7 +19,7 @@ from .branches import branch_mismatch
 from .region_checks import REGION_CHECKS
 from .sizes import wrong_dims
 from .symbols import lookup_symbol
-from .type_checks import TYPE_CHECKS, comparison_shapes_differ
+from .type_checks import TYPE_CHECKS, wrong_comparison
 from .view_checks import VIEW_CHECKS
 
 OP_CHECK: Final = "op-check"
@@ -64,7 +64,7 @@ def _predicate_below(limit: int) -> Callable[[Any], str | None]:
         found = op.predicate.value.data
         if not 0 <= found < limit:
             return f"predicate is {found}, expected 0 to {limit - 1}"
-        return comparison_shapes_differ(op)
+        return wrong_comparison(op)
 
     return check
 

@@ -75,4 +75,4 @@ REGION_CHECKS: Final[dict[str, Callable[[Any], str | None]]] = {
     "scf.while": _while_mismatch,
     "scf.execute_region": _execute_region_mismatch,
 }
-"""For each op what is wrong with its regions, `None` where nothing is."""
+"""The checks by name of the op. Each returns what is wrong with the regions, or `None`."""

@@ -52,9 +52,11 @@ def _bitcast_of_index(op: Any) -> str | None:
     return None
 
 
-def comparison_shapes_differ(op: Any) -> str | None:
-    """Returns what is wrong with the type of the result of a comparison, `None` when nothing is."""
-    found, result = op.operands[0].type, op.results[0].type
+def wrong_comparison(op: Any) -> str | None:
+    """Returns what is wrong with the types of a comparison, `None` when nothing is."""
+    found, other, result = op.operands[0].type, op.operands[1].type, op.results[0].type
+    if found != other:
+        return f"operand types differ: {found} and {other}"
     return None if _shape(found) == _shape(result) else f"the result has type {result}, but the operands are {found}"
 
 
@@ -87,4 +89,4 @@ TYPE_CHECKS: Final[dict[str, Callable[[Any], str | None]]] = {
     "vector.extract": _position_outside,
     "vector.insert": _position_outside,
 }
-"""For each op what is wrong with its types, `None` where nothing is."""
+"""The checks by name of the op. Each returns what is wrong with its types, positions or lists, or `None`."""

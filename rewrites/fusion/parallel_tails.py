@@ -25,7 +25,7 @@ Joined = Callable[[], SSAValue]
 
 
 class Arrangement(ABC):
-    """How the results of branches lie in one tensor, which is made before `place`."""
+    """The order of the results of branches in one tensor, which is made before `place`."""
 
     def __init__(self, place: Operation):
         self.place = place

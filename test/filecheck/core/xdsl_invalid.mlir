@@ -234,3 +234,11 @@ func.func @strides(%m: memref<4xf32>) {
   %r = "memref.reinterpret_cast"(%m) <{static_offsets = array<i64: 0>, static_sizes = array<i64: 4>, static_strides = array<i64: 1, 1>, operandSegmentSizes = array<i32: 1, 0, 0, 0>}> : (memref<4xf32>) -> memref<4xf32>
   func.return
 }
+
+// -----
+
+func.func @compared(%a: i1, %b: index) -> i1 {
+  // expected-error@+1 {{'arith.cmpi': operand types differ: i1 and index}}
+  %r = "arith.cmpi"(%a, %b) <{predicate = 2 : i64}> : (i1, index) -> i1
+  func.return %r : i1
+}
