@@ -8,7 +8,7 @@ that memory is read in order.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from xdsl.dialects import arith, scf
@@ -212,11 +212,7 @@ class DepthwiseNest(DepthwiseTiles):
         types = [VectorType(self.c.tile_element, [segment.count, width]) for segment in segments]
         rows_of = [len(sums) for sums in totals]
         weights = [
-            {
-                tap: self._load(self.c.b, at | dict(zip(self.d.reduce, tap, strict=True)), type_)
-                for tap in sorted(segment.taps)
-            }
-            for segment, type_ in zip(segments, types, strict=True)
+            self._weights(at, sorted(segment.taps), type_) for segment, type_ in zip(segments, types, strict=True)
         ]
         rows = [self._input_rows(height, segment.taps) for height, segment in zip(rows_of, segments, strict=True)]
         for distance in sorted({row.distance for each in rows for row in each}):
@@ -227,6 +223,10 @@ class DepthwiseNest(DepthwiseTiles):
                 if row.distance == distance
             ]
             self._add_row(at, corner, here)
+
+    def _weights(self, at: dict[int, Index], taps: Iterable[Tap], type_: VectorType) -> Mapping[Tap, SSAValue]:
+        """Returns the weights of a tile by their place in the window."""
+        return {tap: self._load(self.c.b, at | dict(zip(self.d.reduce, tap, strict=True)), type_) for tap in taps}
 
     def _add_row(self, at: dict[int, Index], corner: tuple[Index, Index], parts: list[_Part]) -> None:
         """Adds a row of inputs to the sums that it counts for, unless it is above or below the image."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from xdsl.dialects import scf
@@ -15,7 +15,7 @@ from ...dialects.tensor_loop import GridOp
 from ...machine.machine import Machine
 from ..depthwise.convolution import has_runs
 from ..depthwise.schedule import DepthwiseNest
-from ..depthwise.tiles import Segments
+from ..depthwise.tiles import Segments, Tap
 from ..kernels.contraction import Operand
 from ..kernels.epilogue import Epilogue, epilogue_of, place_of, replace_grids
 from ..kernels.padding import erase_with_buffers, padded_copy
@@ -23,6 +23,9 @@ from ..kernels.register_tiles import RegisterTile
 from ..kernels.scheduled_nest import Index, ScheduledNest
 from ..kernels.tilings import Tiling
 from .spread import Spread, decide_spread
+
+FEW_TAPS = 9
+"""The most taps of which a tile keeps all weights in registers."""
 
 
 def tile_all_spread(module: ModuleOp, target: Machine) -> int:
@@ -79,6 +82,7 @@ class SpreadNest(DepthwiseNest):
     ):
         self.s = s
         self.packed = packed
+        self.registers = target.registers
         super().__init__(builder, s.d, epilogue, target)
 
     # The shape of tiles
@@ -90,13 +94,35 @@ class SpreadNest(DepthwiseNest):
         """Returns false. There is enough work per pixel for the time that it takes to come from memory."""
         return False
 
+    def _registers(self, height: int, width: int, target: Machine) -> int:
+        """
+        Returns the registers of a tile.
+
+        They hold sums, a row of inputs, weights, and what spreading takes. LLVM keeps the weights of all taps where
+        they are few. Where they are many, it loads some again, which costs less than smaller tiles (measured). Of 16
+        registers, a tile of one row keeps only the weights of a row of inputs.
+        """
+        few = len(self.taps) > FEW_TAPS or (height == 1 and target.registers < 32)
+        weights = min(len(self.taps), self._reach[2] * height) if few else len(self.taps)
+        return height * width + self._inputs(height, width)[1] + weights + (2 if target.fma else 5)
+
     def _cycles(self, height: int, width: int, target: Machine) -> float:
-        """Returns the cycles of a tile for a channel of a group. Spreading takes a unit that also multiplies."""
+        """
+        Returns the cycles of a tile for a channel of a group. Spreading takes a unit that also multiplies. In a tile of
+        one row LLVM spreads inputs anew for each tap (measured).
+        """
         rows, columns = self._inputs(height, width)
-        added = height * width * len(self.taps) * (1 if target.fma else 2)
-        spread = rows * columns if target.has_wide_registers else 0
+        products = height * width * len(self.taps)
+        added = products * (1 if target.fma else 2)
+        spread = 0 if not target.has_wide_registers else products if height == 1 else rows * columns
         loads = (rows * columns + len(self.taps)) / 2
         return max((added + spread) / 2, loads, len(self.taps) * target.latency)
+
+    def _weights(self, at: dict[int, Index], taps: Iterable[Tap], type_: VectorType) -> Mapping[Tap, SSAValue]:
+        """Returns the weights of a tile. Of 16 registers, those of a tile of one row are loaded where they are used."""
+        if self.rows > 1 or self.registers == 32:
+            return super()._weights(at, taps, type_)
+        return _LoadedLate(lambda tap: super(SpreadNest, self)._weights(at, [tap], type_)[tap], list(taps))
 
     # Loops
 
@@ -149,6 +175,23 @@ class SpreadNest(DepthwiseNest):
         places = [self.panel, *(at[axis] for axis in self.c.reduce), at[self.c.k], 0]
         indices = [self.builder.value(place) for place in places]
         return self.builder.add(tile.LoadOp(packed, indices, type_, (-1, len(indices) - 1))).result
+
+
+class _LoadedLate(Mapping[Tap, SSAValue]):
+    """Weights that are loaded each time that they are asked for."""
+
+    def __init__(self, load: Callable[[Tap], SSAValue], taps: list[Tap]):
+        self._load = load
+        self._taps = taps
+
+    def __getitem__(self, tap: Tap) -> SSAValue:
+        return self._load(tap)
+
+    def __iter__(self) -> Iterator[Tap]:
+        return iter(self._taps)
+
+    def __len__(self) -> int:
+        return len(self._taps)
 
 
 def _by_rows(values: Sequence[SSAValue], like: list[list[SSAValue]]) -> list[list[SSAValue]]:

@@ -47,6 +47,20 @@ func.func @main(%x: tensor<1x28x28x64xf32>) -> tensor<1x28x28x64xf32> {
       : (tensor<1x28x28x64xf32>, tensor<3x3x1x64xf32>) -> tensor<1x28x28x64xf32>
   func.return %y : tensor<1x28x28x64xf32>
 }""",
+    "grouped": """
+func.func @main(%x: tensor<1x14x14x96xf32>) -> tensor<1x14x14x96xf32> {
+  %w = graph.weight "w" : tensor<3x3x32x96xf32>
+  %y = graph.conv2d %x, %w, padding = [1, 1, 1, 1], groups = 3, data_layout = "NHWC", kernel_layout = "HWIO"
+      : (tensor<1x14x14x96xf32>, tensor<3x3x32x96xf32>) -> tensor<1x14x14x96xf32>
+  func.return %y : tensor<1x14x14x96xf32>
+}""",
+    "grouped_small": """
+func.func @main(%x: tensor<1x14x14x64xf32>) -> tensor<1x14x14x64xf32> {
+  %w = graph.weight "w" : tensor<3x3x4x64xf32>
+  %y = graph.conv2d %x, %w, padding = [1, 1, 1, 1], groups = 16, data_layout = "NHWC", kernel_layout = "HWIO"
+      : (tensor<1x14x14x64xf32>, tensor<3x3x4x64xf32>) -> tensor<1x14x14x64xf32>
+  func.return %y : tensor<1x14x14x64xf32>
+}""",
     "int8": """
 func.func @main(%x: tensor<64x128xi8>) -> tensor<64x128xi32> {
   %w = graph.weight "w" : tensor<128x128xi8>

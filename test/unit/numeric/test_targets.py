@@ -21,7 +21,16 @@ from tolerances import check_program
 MACHINES = [name for name in ("x86-64", "x86-64-v3") if runs_here(name)] or ["host"]
 """Where these do not run, the tests are those of the host."""
 
-SUMMED = {"gemm": 64, "gemm_odd": 67, "skinny": 256, "conv1x1": 64, "conv3x3_strided": 288, "depthwise": 9}
+SUMMED = {
+    "gemm": 64,
+    "gemm_odd": 67,
+    "skinny": 256,
+    "conv1x1": 64,
+    "conv3x3_strided": 288,
+    "depthwise": 9,
+    "grouped": 288,
+    "grouped_small": 36,
+}
 """Terms of the sums of a kernel; others are counted as 600, a row."""
 
 
