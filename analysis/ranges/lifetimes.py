@@ -15,7 +15,6 @@ from ...core.messages.locations import nearest_source_point
 from .linear import LIMIT
 from .plain import Fault
 from .values import element_bytes
-from .views import HINT, view_fault
 
 STACK: Final = 1 << 20
 """The most bytes that one `memref.alloca` may have. Threads have stacks of a few million."""
@@ -35,9 +34,6 @@ def buffer_faults(function: Operation) -> Iterator[Fault]:
             yield from _free_fault(op)
         elif op.results and op.results[0].type.__class__ is MemRefType:
             yield from _size_fault(op, op.results[0])
-            wrong = view_fault(op)
-            if wrong is not None:
-                yield Fault(op, wrong, HINT)
 
 
 def _size_fault(op: Operation, buffer: SSAValue) -> Iterator[Fault]:

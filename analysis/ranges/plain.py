@@ -147,6 +147,9 @@ def _told(accesses: Accesses, op: Operation, span: Span, what: Missing, turns: T
     more = f", for {_count(elements, unit)}" if elements > 1 and what == "high" else ""
     name = f"%{span.buffer.name_hint}" if span.buffer.name_hint else "the buffer"
     end = accesses.end(span).constant
+    if op.name == "memref.cast":
+        message = f"size {span.dimension} is {end} before the cast and {elements} after it"
+        return Fault(op, message, "the type of a view follows from its source")
     if span.what == "size":
         message = f"size {span.dimension} is {place} here, expected 0 to {end}"
         return Fault(op, message, "a size is 0 or more, and all elements fit into memory")

@@ -1,6 +1,5 @@
 """
-Types and positions of `arith`, `vector` and `memref` ops: xDSL compares neither shapes nor widths of floats nor the
-lengths of lists.
+Types and positions of `arith` and `vector` ops: xDSL compares neither shapes nor widths of floats.
 """
 
 from __future__ import annotations
@@ -68,25 +67,11 @@ def _position_outside(op: Any) -> str | None:
     return None
 
 
-def _lists_of_view(op: Any) -> str | None:
-    """A subview has an offset, a size and a stride per dimension, a reinterpret_cast one offset for all."""
-    sizes, rank = len(op.static_sizes), op.source.type.get_num_dims()
-    is_subview = op.name == "memref.subview"
-    expected = {"sizes": rank if is_subview else sizes, "strides": rank if is_subview else sizes}
-    for name, count in {"offsets": rank if is_subview else 1, **expected}.items():
-        found = len(getattr(op, f"static_{name}"))
-        if found != count:
-            return f"the op has {found} {name}, expected {count}"
-    return None
-
-
 TYPE_CHECKS: Final[dict[str, Callable[[Any], str | None]]] = {
     "arith.extf": _extension_narrows,
     "arith.truncf": _truncation_widens,
     "arith.bitcast": _bitcast_of_index,
-    "memref.subview": _lists_of_view,
-    "memref.reinterpret_cast": _lists_of_view,
     "vector.extract": _position_outside,
     "vector.insert": _position_outside,
 }
-"""The checks by name of the op. Each returns what is wrong with its types, positions or lists, or `None`."""
+"""The checks by name of the op. Each returns what is wrong with its types or positions, or `None`."""

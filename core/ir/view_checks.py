@@ -6,104 +6,109 @@ Every later check of bounds believes these types.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from math import prod
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType, NoneAttr
-from xdsl.ir import Attribute
+from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType, StridedLayoutAttr, UnrealizedConversionCastOp
+from xdsl.ir import Operation
 
-Known = int | None
-"""A number, or None for one that the types do not say."""
+Number = int | None
+"""A size, stride or offset. None is one that is not known."""
 
-
-def _sizes(type_: MemRefType) -> list[Known]:
-    return [None if size == DYNAMIC_INDEX else size for size in type_.get_shape()]
-
-
-def _strides(type_: MemRefType) -> list[Known]:
-    """Returns the elements between neighbours along each dimension."""
-    sizes = _sizes(type_)
-    if isinstance(type_.layout, NoneAttr):
-        return [
-            None if None in sizes[axis + 1 :] else prod(type_.get_shape()[axis + 1 :]) for axis in range(len(sizes))
-        ]
-    found = type_.get_strides()
-    return [None] * len(sizes) if found is None else list(found)
+Layout = tuple[tuple[int, ...], tuple[Number, ...], Number]
+"""The shape, the strides and the offset of a buffer."""
 
 
-def _offset(type_: MemRefType) -> Known:
-    return type_.get_offset()
+def _layout(kind: MemRefType) -> Layout:
+    shape = kind.get_shape()
+    if isinstance(kind.layout, StridedLayoutAttr):
+        return shape, tuple(kind.layout.get_strides()), kind.layout.get_offset()
+    strides: list[Number] = []
+    step: Number = 1
+    for extent in reversed(shape):
+        strides.insert(0, step)
+        step = None if step is None or extent == DYNAMIC_INDEX else step * extent
+    return shape, tuple(strides), 0
 
 
-def _differ(first: Known, second: Known) -> bool:
+def _numbers(static: Any) -> list[Number]:
+    return [None if each == DYNAMIC_INDEX else int(each) for each in static.iter_values()]
+
+
+def _elements(op: Operation) -> Iterator[str]:
+    source, result = op.operands[0].type, op.results[0].type
+    assert isinstance(source, MemRefType) and isinstance(result, MemRefType)
+    if source.element_type != result.element_type:
+        yield f"the result has elements of {result.element_type}, expected {source.element_type} as in the source"
+
+
+def _differ(what: str, found: Sequence[Number], expected: Sequence[Number]) -> Iterator[str]:
+    """Tells that numbers are not those that follow. What is open in either is not compared."""
+    pairs = zip(found, expected, strict=True)
+    if any(None not in pair and pair[0] != pair[1] for pair in pairs):
+        shown = ["?" if each is None else str(each) for each in expected]
+        yield f"the result has {what} {_shown(found)}, expected {', '.join(shown)}"
+
+
+def _strides_differ(shape: Sequence[int], found: Sequence[Number], expected: Sequence[Number]) -> Iterator[str]:
+    """Tells that strides are not those that follow. A dimension of one element has no stride that matters."""
+    matter = [extent not in (0, 1) for extent in shape]
+    known = [number if matters else None for number, matters in zip(found, matter, strict=True)]
+    yield from _differ("strides", known, expected)
+
+
+def _other(first: Number, second: Number) -> bool:
     return first is not None and second is not None and first != second
 
 
-def _any_differs(first: Sequence[Known], second: Sequence[Known]) -> bool:
-    return any(_differ(a, b) for a, b in zip(first, second, strict=True))
+def _shown(numbers: Sequence[Number]) -> str:
+    return ", ".join("?" if each is None else str(each) for each in numbers)
 
 
-def _other_elements(source: Attribute, result: Attribute) -> str | None:
-    """Says that the element types of two buffers differ. Others than buffers of known rank are not compared."""
-    if isinstance(source, MemRefType) and isinstance(result, MemRefType) and source.element_type != result.element_type:
-        return f"the result has elements of type {result.element_type}, expected {source.element_type}"
-    return None
+def _open(shape: Sequence[int]) -> list[Number]:
+    return [None if extent == DYNAMIC_INDEX else extent for extent in shape]
 
 
-def _cast(op: Any) -> str | None:
-    source, result = op.source.type, op.dest.type
-    if not isinstance(source, MemRefType) or not isinstance(result, MemRefType):
-        return None
-    if (wrong := _other_elements(source, result)) is not None:
-        return wrong
-    same = source.get_num_dims() == result.get_num_dims() and not (
-        _any_differs(_sizes(source), _sizes(result))
-        or _differ(_offset(source), _offset(result))
-        or any(
-            size not in (0, 1) and _differ(a, b)
-            for size, a, b in zip(_sizes(source), _strides(source), _strides(result), strict=True)
-        )
-    )
-    return None if same else f"the result has type {result}, which a buffer of type {source} cannot have"
+def _counts(op: Any, rank: int, offsets: int) -> Iterator[str]:
+    """Tells that there are not as many numbers as dimensions."""
+    for name, count in (("offsets", offsets), ("sizes", rank), ("strides", rank)):
+        found = len(getattr(op, f"static_{name}"))
+        if found != count:
+            yield f"the op has {found} {name}, expected {count}"
 
 
-def _static(numbers: Any) -> list[Known]:
-    return [None if number == DYNAMIC_INDEX else number for number in numbers.iter_values()]
-
-
-def _subview(op: Any) -> str | None:
-    source, result = op.source.type, op.result.type
-    if (wrong := _other_elements(source, result)) is not None:
-        return wrong
-    offsets, sizes, steps = (_static(each) for each in (op.static_offsets, op.static_sizes, op.static_strides))
-    if not len(offsets) == len(sizes) == len(steps) == source.get_num_dims():
-        found = f"{len(offsets)} offsets, {len(sizes)} sizes and {len(steps)} strides"
-        return f"found {found}, expected {source.get_num_dims()} each for a buffer of type {source}"
-    strides = [
-        None if stride is None or step is None else stride * step
-        for stride, step in zip(_strides(source), steps, strict=True)
-    ]
-    kept = _kept_dimensions(sizes, _sizes(result))
+def _subview(op: Any) -> Iterator[str]:
+    rank = op.source.type.get_num_dims()
+    yield from _counts(op, rank, rank)
+    yield from _elements(op)
+    _, source_strides, source_offset = _layout(op.source.type)
+    shape, strides, offset = _layout(op.result.type)
+    sizes, steps, offsets = (_numbers(each) for each in (op.static_sizes, op.static_strides, op.static_offsets))
+    expected = [_product(a, b) for a, b in zip(source_strides, steps, strict=True)]
+    moved: Number = source_offset
+    for place, stride in zip(offsets, source_strides, strict=True):
+        term = _product(place, stride)
+        moved = None if moved is None or term is None else moved + term
+    kept = _kept_dimensions(sizes, _open(shape))
     if kept is None:
-        return f"the result has type {result}, expected the sizes {_shown(sizes)}"
-    expected = [strides[axis] for axis in kept]
-    for size, stride, found in zip(_sizes(result), expected, _strides(result), strict=True):
-        if size not in (0, 1) and _differ(stride, found):
-            return f"the result has type {result}, expected the strides {_shown(expected)}"
-    return None
+        left_out = ", of which those that are 1 may be left out" if 1 in sizes else ""
+        yield f"the result has sizes {_shown(_open(shape))}, expected {_shown(sizes)}{left_out}"
+        return
+    yield from _differ("sizes", _open(shape), [sizes[dimension] for dimension in kept])
+    yield from _strides_differ(shape, strides, [expected[dimension] for dimension in kept])
+    yield from _differ("offset", [offset], [moved])
 
 
-def _shown(numbers: Sequence[Known]) -> str:
-    return f"[{', '.join('?' if number is None else str(number) for number in numbers)}]"
+def _product(first: Number, second: Number) -> Number:
+    return None if first is None or second is None else first * second
 
 
-def _kept_dimensions(sizes: Sequence[Known], result: Sequence[Known]) -> list[int] | None:
+def _kept_dimensions(sizes: Sequence[Number], result: Sequence[Number]) -> list[int] | None:
     """Returns the dimensions of a view that are those of its result, which may leave out some of size 1."""
     kept: list[int] = []
     for axis, size in enumerate(sizes):
         left = len(sizes) - axis - (len(result) - len(kept))
-        fits = len(kept) < len(result) and not _differ(size, result[len(kept)])
+        fits = len(kept) < len(result) and not _other(size, result[len(kept)])
         if fits and not (size == 1 and left and result[len(kept)] not in (1,)):
             kept.append(axis)
         elif size != 1:
@@ -111,24 +116,67 @@ def _kept_dimensions(sizes: Sequence[Known], result: Sequence[Known]) -> list[in
     return kept if len(kept) == len(result) else None
 
 
-def _reinterpret_cast(op: Any) -> str | None:
-    return _other_elements(op.source.type, op.result.type)
+def _reinterpret_cast(op: Any) -> Iterator[str]:
+    yield from _counts(op, len(op.static_sizes), 1)
+    yield from _elements(op)
+    shape, strides, offset = _layout(op.result.type)
+    yield from _differ("sizes", _open(shape), _numbers(op.static_sizes))
+    yield from _differ("strides", strides, _numbers(op.static_strides))
+    yield from _differ("offset", [offset], _numbers(op.static_offsets))
 
 
-def _reshape(op: Any) -> str | None:
-    source, result = op.src.type, op.result.type
-    if (wrong := _other_elements(source, result)) is not None:
-        return wrong
-    if None not in (*_sizes(source), *_sizes(result)) and prod(source.get_shape()) != prod(result.get_shape()):
-        return f"the result of type {result} has another number of elements than {source}"
-    return None
+def _cast(op: Any) -> Iterator[str]:
+    yield from _elements(op)
+    (shape, strides, offset), result = _layout(op.operands[0].type), _layout(op.results[0].type)
+    if len(shape) != len(result[0]):
+        yield f"the result has {len(result[0])} dimensions, expected {len(shape)} as in the source"
+        return
+    yield from _differ("sizes", _open(result[0]), _open(shape))
+    yield from _strides_differ(result[0], result[1], strides)
+    yield from _differ("offset", [result[2]], [offset])
+
+
+def _reshape(op: Operation) -> Iterator[str]:
+    yield from _elements(op)
+    source, result = _layout(op.operands[0].type), _layout(op.results[0].type)  # pyright: ignore[reportArgumentType]
+    for what, (shape, strides, _) in (("source", source), ("result", result)):
+        step: Number = 1
+        for extent, stride in zip(reversed(shape), reversed(strides), strict=True):
+            if extent != 1 and None not in (stride, step) and stride != step:
+                yield f"the rows of the {what} do not follow each other, so that it cannot be reshaped"
+                return
+            step = None if step is None or extent == DYNAMIC_INDEX else step * extent
+    counts = [_count(source[0]), _count(result[0])]
+    if None not in counts and counts[0] != counts[1]:
+        yield f"the result has {counts[1]} elements, expected {counts[0]} as in the source"
+
+
+def _count(shape: Sequence[int]) -> Number:
+    total = 1
+    for extent in shape:
+        if extent == DYNAMIC_INDEX:
+            return None
+        total *= extent
+    return total
+
+
+def _conversion(op: UnrealizedConversionCastOp) -> Iterator[str]:
+    for result in op.results:
+        if isinstance(result.type, MemRefType):
+            yield f"nothing is known of the buffer that {result.type} is made of"
+
+
+def _check(faults: Callable[[Any], Iterator[str]]) -> Callable[[Any], str | None]:
+    return lambda op: next(faults(op), None)
 
 
 VIEW_CHECKS: Final[dict[str, Callable[[Any], str | None]]] = {
-    "memref.cast": _cast,
-    "memref.subview": _subview,
-    "memref.reinterpret_cast": _reinterpret_cast,
-    "memref.collapse_shape": _reshape,
-    "memref.expand_shape": _reshape,
+    "memref.subview": _check(_subview),
+    "memref.reinterpret_cast": _check(_reinterpret_cast),
+    "memref.cast": _check(_cast),
+    "memref.memory_space_cast": _check(_cast),
+    "memref.collapse_shape": _check(_reshape),
+    "memref.expand_shape": _check(_reshape),
+    "builtin.unrealized_conversion_cast": _check(_conversion),
 }
 """For each op what is wrong with the type of its view, `None` where nothing is."""
