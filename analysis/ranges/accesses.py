@@ -45,7 +45,7 @@ class Accesses:
         self.values = Values() if values is None else values
 
     def of(self, function: Operation) -> Iterator[Access]:
-        """Yields each access of `function` with its path. Blocks that are `unchecked` are left out."""
+        """Yields each access of `function` with its path. What is `unchecked` is left out."""
         pending = [
             _Open(block, Path((), block is region.first_block))
             for region in reversed(function.regions)
@@ -59,12 +59,14 @@ class Accesses:
                 continue
             current.op = op.next_op
             yield from self._of_op(op, current.path)
-            if op.regions and UNCHECKED not in op.attributes:
+            if op.regions and not (op.attributes and UNCHECKED in op.attributes and isinstance(op, BlockOp)):
                 pending += reversed(self._inner(op, current.path))
             if op.__class__ is cf.AssertOp:
                 current.path = self._where(current.path, op.operands[0], True)
 
     def _of_op(self, op: Operation, path: Path) -> Iterator[Access]:
+        if op.attributes and UNCHECKED in op.attributes:
+            return
         try:
             for touch in touches(op):
                 yield Access(touch, path)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from xdsl.ir import Operation
 
+from ...core.roles import UNCHECKED
 from ...te import dtypes
 from .templates import block_head, buffer, element, static
 
@@ -33,6 +34,8 @@ def top_k_loops(op: Operation) -> str:
     body = heap.lines() if results[axis] else []
     if not body:
         head = ["tensor_loop.grid (%l0) in (0) {", 'tensor_loop.block "top_k" spatial(%v0 in 0 = %l0) {']
+    # The heap moves by comparisons of data. Its places are those of a binary tree, which linear forms do not tell.
+    head[-1] = f"{head[-1].removesuffix('{')}attributes {{{UNCHECKED}}} {{"
     lines = [
         f"tensor_loop.func @top_k(%x: {whole}) outs(%values: {values}, %indices: {indices}) {{",
         *head,

@@ -16,7 +16,7 @@ from ...analysis.reductions import (
 )
 from ...core.ir.walk import ops_of, walk
 from ...core.messages.diagnostics import fail
-from ...core.roles import BUFFER_ALIGNMENT
+from ...core.roles import BUFFER_ALIGNMENT, UNCHECKED
 from ...dialects.tensor_loop import AllocOp, BlockOp, CallOp, Constraint, InitOp, LoopOp
 from .block_values import BlockValues
 from .loop_nest import LoopNest
@@ -156,7 +156,8 @@ class FunctionLowering(BlockValues):
             ChainLowering(chain, self, self.lower_op).run()
             return
         extent = level.extent if isinstance(level.extent, int) else self.value(level.extent)
-        with self.emitter.loop(extent, level.variable.name_hint, level.kind) as loop:
+        unchecked = UNCHECKED in level.loop.attributes
+        with self.emitter.loop(extent, level.variable.name_hint, level.kind, unchecked=unchecked) as loop:
             self.values[level.variable] = loop.variable
             if level.position + 1 < len(level.loop.variables):
                 self.lower_loop(Level(level.loop, level.position + 1))
@@ -194,7 +195,8 @@ class FunctionLowering(BlockValues):
         if levels:
             level = levels[0]
             extent = level.extent if isinstance(level.extent, int) else self.value(level.extent)
-            with self.emitter.loop(extent, level.variable.name_hint, level.kind) as loop:
+            unchecked = UNCHECKED in level.loop.attributes
+            with self.emitter.loop(extent, level.variable.name_hint, level.kind, unchecked=unchecked) as loop:
                 self.values[level.variable] = loop.variable
                 self._init_loops(nest, levels[1:])
             return

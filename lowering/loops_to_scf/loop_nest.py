@@ -12,7 +12,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineConstantExpr, AffineDimExpr, AffineExpr
 
 from ...analysis.affine import Interval, bounds
-from ...core.roles import LOOP, PARALLEL
+from ...core.roles import LOOP, PARALLEL, UNCHECKED
 from ...dialects.tensor_loop import Extent
 
 OpT = TypeVar("OpT", bound=Operation)
@@ -107,6 +107,7 @@ class LoopNest:
         kind: str,
         carried: Sequence[SSAValue] = (),
         carried_names: Sequence[str | None] = (),
+        unchecked: bool = False,
     ) -> Iterator[Loop]:
         """
         Emits an `scf.for` from 0 to `extent` around the ops emitted inside.
@@ -127,6 +128,8 @@ class LoopNest:
             op.attributes[LOOP] = StringAttr(HINTS[kind])
         if kind == "parallel":
             op.attributes[PARALLEL] = UnitAttr()
+        if unchecked:
+            op.attributes[UNCHECKED] = UnitAttr()
         state.results = tuple(self.add(op).results)
 
 

@@ -11,12 +11,13 @@ from xdsl.dialects.builtin import ModuleOp, UnitAttr
 from xdsl.ir import Block, Region
 from xdsl.rewriter import Rewriter
 
-from ...core.ir.walk import ops_of
+from ...analysis.ranges.spans import touches
+from ...core.ir.walk import ops_of, walk
 from ...core.messages.diagnostics import fail
 from ...core.passes.base import StepwellPass
-from ...core.roles import NOALIAS
+from ...core.roles import NOALIAS, UNCHECKED
 from ...dialects.graph.calls import CallKernelOp
-from ...dialects.tensor_loop import CallOp, FuncOp
+from ...dialects.tensor_loop import BlockOp, CallOp, FuncOp
 from ..loops.guard_accesses import checks_bounds, guard_functions
 from ..shared.call_order import refuse_recursion_on_buffers
 from ..shared.leftovers import require_lowered
@@ -88,6 +89,9 @@ class LowerLoopsToSCFPass(StepwellPass):
 def lower_function(function: FuncOp) -> func.FuncOp:
     """Returns the `func.func` that does what `function` does. Its arguments are the inputs, then the outputs."""
     source = function.body.block
+    for block in ops_of(source, BlockOp):
+        if UNCHECKED in block.attributes:
+            _mark_unchecked(block)
     target = Block(arg_types=source.arg_types)
     for argument, new_argument in zip(source.args, target.args, strict=True):
         new_argument.name_hint = argument.name_hint
@@ -101,6 +105,13 @@ def lower_function(function: FuncOp) -> func.FuncOp:
     new_function.attributes[NOALIAS] = UnitAttr()
     new_function.location = function.location
     return new_function
+
+
+def _mark_unchecked(block: BlockOp) -> None:
+    """Marks the accesses of a block that is `unchecked`, since the block itself does not stay."""
+    for op in walk(block.body):
+        if touches(op):
+            op.attributes[UNCHECKED] = UnitAttr()
 
 
 def _lower_call(call: CallOp) -> func.CallOp:
