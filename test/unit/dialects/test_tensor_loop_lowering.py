@@ -129,7 +129,7 @@ def test_blocks_share_a_nest():
 
 
 GUARDED = """
-tensor_loop.func @f(%A: memref<4xf32>) outs(%S: memref<f32>, %B: memref<4xf32>) {
+tensor_loop.func @f(%A: memref<4xf32>) outs(%S: memref<f32> {stepwell.in_place}, %B: memref<4xf32>) {
   tensor_loop.for %k in 4 {
     tensor_loop.block "before" spatial(%vi in 4 = %k) {
       %s = memref.load %S[] : memref<f32>
