@@ -125,10 +125,14 @@ def contraction_of(grid: GridOp) -> Contraction | None:
 
 
 def bound_in_order(grid: GridOp, block: BlockOp) -> bool:
-    """Returns whether axis i has the value of loop variable i."""
-    return tuple(block.binding_operands) == grid.variables and all(
-        isinstance(expr, AffineDimExpr) and expr.position == position
-        for position, expr in enumerate(block.binding_exprs)
+    """Returns whether axis i has the value of loop variable i, which takes every value that the axis may have."""
+    return (
+        grid.extents == block.extents
+        and tuple(block.binding_operands) == grid.variables
+        and all(
+            isinstance(expr, AffineDimExpr) and expr.position == position
+            for position, expr in enumerate(block.binding_exprs)
+        )
     )
 
 

@@ -44,7 +44,7 @@ def epilogue_of(c: Contraction) -> Epilogue | None:
     block = perfect_block(levels_of(grid))
     if block is None or block.has_reduce_axes or block.constraints or not may_reorder(block):
         return None
-    if tuple(block.binding_operands) != grid.variables or not _maps_only(block):
+    if not _takes_every_value(grid, block) or not _maps_only(block):
         return None
     accesses = body_accesses(block.body.block).accesses
     stores = [access for access in accesses if access.is_store]
@@ -83,6 +83,21 @@ def _maps_only(block: BlockOp) -> bool:
         if any(isinstance(operand.type, IndexType) for operand in op.operands) and not index:
             return False
         if isinstance(op, arith.ConstantOp) and not isinstance(op.value, FloatAttr | IntegerAttr):
+            return False
+    return True
+
+
+def _takes_every_value(grid: GridOp, block: BlockOp) -> bool:
+    """Returns whether each axis has the value of a loop variable of its own, from 0 to its extent."""
+    if tuple(block.binding_operands) != grid.variables:
+        return False
+    bound: set[int] = set()
+    for expr, extent in zip(block.binding_exprs, block.extents, strict=True):
+        if isinstance(expr, AffineDimExpr):
+            if grid.extents[expr.position] != extent or expr.position in bound:
+                return False
+            bound.add(expr.position)
+        elif extent != 1:
             return False
     return True
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from xdsl.dialects import memref
 from xdsl.dialects.builtin import IntegerType, VectorType, i1
 from xdsl.ir import Block
-from xdsl.ir.affine import AffineDimExpr, AffineExpr
+from xdsl.ir.affine import AffineExpr
 
 from ...analysis.access_regions import body_accesses
 from ...analysis.affine import is_linear, normal_form
@@ -17,7 +17,7 @@ from ...analysis.reorder import may_reorder
 from ...dialects import tile
 from ...dialects.tensor_loop import BlockOp, GridOp
 from ...dialects.tile.ops import LANES
-from ..kernels.contraction import Operand
+from ..kernels.contraction import Operand, bound_in_order
 from ..kernels.epilogue import place_of
 from ..kernels.scheduled_nest import Bound, ScheduledNest
 
@@ -47,8 +47,7 @@ def transpose_of(grid: GridOp) -> Transpose | None:
     block = perfect_block(levels_of(grid))
     if block is None or block.has_reduce_axes or block.constraints or not may_reorder(block):
         return None
-    bound = [expr.position for expr in block.binding_exprs if isinstance(expr, AffineDimExpr)]
-    if tuple(block.binding_operands) != grid.variables or bound != list(range(len(block.axes))):
+    if not bound_in_order(grid, block):
         return None
     extents = tuple(extent for extent in block.extents if isinstance(extent, int))
     operands = _copied(block)
