@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 from numpy.lib.stride_tricks import as_strided
 from stepwell import te
 from stepwell.core.messages.diagnostics import OperationError
+from stepwell.core.text.parsing import make_context, parse
+from stepwell.lowering.buffers.flatten_dynamic_buffers import FlattenDynamicBuffersPass
 from stepwell.lowering.graph_to_loops.convert_te_to_tensor_loop import create_prim_func
 from stepwell.runtime.errors import ArgumentError, ExecutionError
 
@@ -193,3 +195,15 @@ def test_outputs_that_overlap_themselves_are_refused() -> None:
         exe.run_into([MATRIX], MATRIX)
     exe.run_into([as_strided(base, (4, 6), (4, 16))], MATRIX)
     np.testing.assert_array_equal(base.reshape(6, 4).T, MATRIX)
+
+
+def test_a_cast_between_other_known_sizes_is_refused_by_the_pass_too() -> None:
+    text = """
+    func.func @f(%x: memref<4xf32>) {
+      %b = "memref.cast"(%x) : (memref<4xf32>) -> memref<?xf32>
+      %c = "memref.cast"(%b) : (memref<?xf32>) -> memref<5xf32>
+      func.return
+    }
+    """
+    with pytest.raises(OperationError, match="size 0 is 4 before the cast and 5 after it"):
+        FlattenDynamicBuffersPass().apply(make_context(), parse(text, verify=False))

@@ -31,15 +31,6 @@ func.func @offset(%A: memref<4xf32, strided<[1], offset: 2>>) {
 
 // -----
 
-func.func @size(%A: memref<4xf32>) {
-  %b = "memref.cast"(%A) : (memref<4xf32>) -> memref<?xf32>
-  // expected-error@+1 {{size 0 is 4 before the cast and 5 after it}}
-  %c = "memref.cast"(%b) : (memref<?xf32>) -> memref<5xf32>
-  func.return
-}
-
-// -----
-
 func.func @stride(%A: memref<4xf32, strided<[2]>>) {
   %b = "memref.cast"(%A) : (memref<4xf32, strided<[2]>>) -> memref<?xf32, strided<[?]>>
   // expected-error@+1 {{stride 0 is 2 before the cast and 1 after it}}
