@@ -152,18 +152,72 @@ def called(draw: Draw, wrong: bool) -> HostileProgram:
       tensor_loop.call @turn(%T) outs({result}) : ({vector}) outs({vector})
       {_copy(draw, n, "%T", "%B") if wrong else ""}"""
     program = _program(draw, "called", [("A", array)], array[::-1].copy(), body, wrong * ALIAS)
-    turn = f"""tensor_loop.func private @turn(%A: {vector}) outs(%B: {vector}) {{
+    text = _turn(draw, n, vector, vector) + program.text
+    return HostileProgram("called", text, program.arrays, program.outputs, program.why)
+
+
+def _turn(draw: Draw, n: int, source: str, target: str) -> str:
+    """A kernel that copies a vector in the other order."""
+    return f"""tensor_loop.func private @turn(%A: {source}) outs(%B: {target}) {{
       %last = arith.constant {n - 1} : index
       tensor_loop.for %i in {n} {{
         tensor_loop.block "turn" spatial(%vi in {n} = %i) {{
           %k = arith.subi %last, %vi : index
-          %x = memref.load %A[%k] : {vector}
-          memref.store %x, %B[%vi] : {vector}
+          %x = memref.load %A[%k] : {source}
+          memref.store %x, %B[%vi] : {target}
         }}
       }}
     }}
     """
-    return HostileProgram("called", turn + program.text, program.arrays, program.outputs, program.why)
+
+
+def viewed(draw: Draw, wrong: bool) -> HostileProgram:
+    """T = A, then a call that copies one part of T to another, where the parts may overlap, then B = T."""
+    n = draw.size(2, 6)
+    array = draw.array(n)
+    first = draw.choose.randint(0, n - 1) if wrong else n
+    whole, part = draw.type(2 * n), draw.type(n)
+    view = f"memref<{n}x{draw.element}, strided<[1], offset: {first}>>"
+    fill = f"""%x = memref.load %A[%vi] : {part}
+        %n = arith.constant {n} : index
+        %k = arith.addi %vi, %n : index
+        memref.store %x, %T[%vi] : {whole}
+        memref.store %x, %T[%k] : {whole}"""
+    body = f"""%T = tensor_loop.alloc : {whole}
+      {draw.nest([("i", n, "spatial")], fill)}
+      %P = memref.subview %T[0] [{n}] [1] : {whole} to {part.replace(">", ", strided<[1]>>")}
+      %Q = memref.subview %T[{first}] [{n}] [1] : {whole} to {view}
+      tensor_loop.call @turn(%P) outs(%Q) : ({part.replace(">", ", strided<[1]>>")}) outs({view})
+      {
+        draw.nest(
+            [("j", n, "spatial")],
+            f'''%f = arith.constant {first} : index
+        %k = arith.addi %vj, %f : index
+        %x = memref.load %T[%k] : {whole}
+        memref.store %x, %B[%vj] : {part}''',
+        )
+    }"""
+    program = _program(draw, "viewed", [("A", array)], array[::-1].copy(), body, wrong * ALIAS)
+    text = _turn(draw, n, part.replace(">", ", strided<[1]>>"), view) + program.text
+    return HostileProgram("viewed", text, program.arrays, program.outputs, program.why)
+
+
+def on_the_heap(draw: Draw, wrong: bool) -> HostileProgram:
+    """S of as many elements as the data say, S[i] = A[i], B = S. The data may say too few."""
+    n = draw.size()
+    array = draw.array(n)
+    count = np.asarray([draw.choose.randrange(n) if wrong else n + draw.choose.randint(0, 3)], np.int64)
+    open_type = draw.type("?")
+    fill = f"%x = memref.load %A[%vi] : {draw.type(n)}\nmemref.store %x, %S[%vi] : {open_type}"
+    back = f"%x = memref.load %S[%vi] : {open_type}\nmemref.store %x, %B[%vi] : {draw.type(n)}"
+    body = f"""%number = memref.load %I[%c0] : memref<1xi64>
+      %size = arith.index_cast %number : i64 to index
+      %S = memref.alloc(%size) : {open_type}
+      {draw.nest([("i", n, "spatial")], fill)}
+      {draw.nest([("i", n, "spatial")], back)}
+      memref.dealloc %S : {open_type}"""
+    program = _program(draw, "on the heap", [("A", array), ("I", count)], array, body, wrong * ABOVE)
+    return HostileProgram(program.name, program.text, program.arrays, program.outputs, program.why, by_data=True)
 
 
 def open_sizes(draw: Draw, wrong: bool) -> HostileProgram:
@@ -259,6 +313,8 @@ TEMPLATES: tuple[Template, ...] = (
     racing_sum,
     stored_input,
     called,
+    viewed,
+    on_the_heap,
     open_sizes,
     open_shift,
     inner_loop,

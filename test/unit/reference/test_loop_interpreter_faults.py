@@ -281,7 +281,9 @@ def test_arguments_that_share_memory(call: str, message: str) -> None:
     assert (fault.kind, fault.diagnostic.message) == ("alias", message)
 
 
-def test_a_temporary_holds_nothing_in_the_next_call() -> None:
+@pytest.mark.parametrize("calls", [("no",), ("yes", "no")])
+def test_a_temporary_holds_nothing_before_and_after_a_call(calls: tuple[str, ...]) -> None:
+    made = "\n".join(f"func.call @inner(%A, %{each}) : (memref<1xf32>, i1) -> ()" for each in calls)
     text = """
     func.func private @inner(%T: memref<1xf32> {stepwell.temporary}, %first: i1) {
       %c0 = arith.constant 0 : index
@@ -293,10 +295,9 @@ def test_a_temporary_holds_nothing_in_the_next_call() -> None:
     func.func @f(%A: memref<1xf32>) {
       %yes = arith.constant true
       %no = arith.constant false
-      func.call @inner(%A, %yes) : (memref<1xf32>, i1) -> ()
-      func.call @inner(%A, %no) : (memref<1xf32>, i1) -> ()
+      CALLS
       func.return
-    }"""
+    }""".replace("CALLS", made)
     fault = found(text, np.ones(1, np.float32))
     assert fault.diagnostic.message == "'memref.load': element [0] of %T is read, but nothing has written it"
 
