@@ -67,3 +67,28 @@ def test_weights_and_what_is_prepared_from_them_are_arguments_on_buffers() -> No
         check_program(32 * 32, interpret(module, [x], weights={"w": w, "v": v}), [expected])
         instances += "stepwell.instances" in str(module)
     assert instances, "no prepare function was merged"
+
+
+OPEN = """
+tensor_loop.func @main(%A: memref<?x?xf32>) outs(%B: memref<?x?xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %m = memref.dim %A, %c0 : memref<?x?xf32>
+  %n = memref.dim %A, %c1 : memref<?x?xf32>
+  tensor_loop.grid (%i, %j) in (%m, %n) {
+    tensor_loop.block "turn" spatial(%vi in %m = %i, %vj in %n = %j) {
+      %x = memref.load %A[%vi, %vj] : memref<?x?xf32>
+      memref.store %x, %B[%vj, %vi] : memref<?x?xf32>
+    }
+  }
+}
+"""
+
+
+def test_open_sizes_on_every_level() -> None:
+    a = np.arange(24, dtype=np.float32).reshape(4, 6)
+    seen: list[str] = []
+    for level, module in levels(OPEN, "finish"):
+        seen.append(level)
+        check_same(interpret(module, [a, np.empty((6, 4), np.float32)]), [a.T])
+    assert "flatten-dynamic-buffers" in seen
