@@ -20,6 +20,7 @@ import stepwell
 from at_once import at_once
 from copy_entries import ADD, copy_entry, is_fast
 from stepwell.runtime.errors import ArgumentError
+from stepwell.runtime.native import jit
 from stepwell.runtime.native.jit import compile_object
 from stepwell.runtime.program import fastcall
 from stepwell.runtime.program.arrays import ArrayType
@@ -168,7 +169,7 @@ def test_what_does_not_work_is_not_used(broken: str, monkeypatch: pytest.MonkeyP
             raise RuntimeError("no such target")
         return False
 
-    monkeypatch.setattr(fastcall, broken, fail)
+    monkeypatch.setattr(jit if broken == "kept_object" else fastcall, broken, fail)
     fastcall._works.cache_clear()
     fastcall._stub.cache_clear()
     try:
