@@ -21,6 +21,7 @@ from ...dialects.tensor_loop import AllocOp, BlockOp, CallOp, FuncOp
 from .accesses import Access, Accesses
 from .plain import Fault, runs_first
 from .races import root_of
+from .shared import shared_arguments
 
 _VIEWS: Final = (
     memref.SubviewOp,
@@ -45,6 +46,7 @@ def effect_faults(function: FuncOp, accesses: Accesses, found: Sequence[Access])
     yield from _stores_to_inputs(function, found)
     yield from _early_reads(function, accesses, found)
     yield from _regions_outside(function, accesses)
+    yield from shared_arguments(function)
 
 
 def _has(function: FuncOp, argument: SSAValue, mark: str) -> bool:

@@ -7,11 +7,12 @@ import sys
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from functools import partial
+from math import prod
 from pathlib import Path
 from typing import Any, Final, NoReturn, cast
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import AnyVectorType, FileLineColLoc, ModuleOp, UnknownLoc
+from xdsl.dialects.builtin import DYNAMIC_INDEX, AnyVectorType, FileLineColLoc, ModuleOp, TensorType, UnknownLoc
 from xdsl.ir import Attribute, Block, BlockArgument, Dialect, Operation, SSAValue
 from xdsl.parser import AttrParser, Parser, ParserState, UnresolvedOperand
 from xdsl.utils.exceptions import MultipleSpansParseError, ParseError
@@ -43,6 +44,13 @@ MOST_ALIASES: Final = 1 << 16
 The most aliases that an alias may stand for, one for each use. Each of `!t1 = tuple<!t0, !t0>` … doubles their number,
 and what works on a type works on all of its parts.
 """
+
+
+def holds_too_much(type: TensorType) -> bool:
+    """Returns whether the elements of a tensor take more bytes than an i64 counts. A `?` counts as one element."""
+    width = getattr(type.element_type, "bitwidth", 64)
+    elements = prod(extent for extent in type.get_shape() if extent != DYNAMIC_INDEX)
+    return elements * ((width + 7) // 8) > LARGEST_EXTENT
 
 
 class HintedParseError(ParseError):
@@ -232,6 +240,13 @@ class StepwellParser(Parser):
         if extent > LARGEST_EXTENT:
             self.raise_error(f"an extent is at most {LARGEST_EXTENT}, found {extent}", start, self.pos)
         return extent
+
+    def _parse_tensor_attrs(self) -> Any:
+        start = self.pos
+        type = super()._parse_tensor_attrs()
+        if isinstance(type, TensorType) and holds_too_much(type):
+            self.raise_error(f"a tensor spans fewer than 2**63 bytes, which {type} exceeds", start, self.pos)
+        return type
 
     def _parse_dense_literal_type(self) -> Any:
         start = self.pos

@@ -18,7 +18,7 @@ from xdsl.utils.lexer import Span
 from ...core.ir.attribute_names import wrong_attribute
 from ...core.ir.element_types import ATTRIBUTES
 from ...core.messages.diagnostics import did_you_mean
-from ...core.text.parsing import MOST_DIMENSIONS, HintedParseError, StepwellParser
+from ...core.text.parsing import MOST_DIMENSIONS, HintedParseError, StepwellParser, holds_too_much
 from ...core.text.plain_ops import VALUE
 from .properties import PropertyKind
 from .shapes import Shaped
@@ -82,15 +82,18 @@ def parse_type(parser: Parser) -> Attribute:
     time that a graph takes to parse.
     """
     found = _TENSOR_TEXT.match(parser.lexer.input.content, parser.pos)
-    if found is None:
+    type_ = None if found is None else _type_of_text(found[1], found[2])
+    if found is None or type_ is None:
         return parser.parse_type()
     parser._resume_from(found.end())  # pyright: ignore[reportPrivateUsage]
-    return _type_of_text(found[1], found[2])
+    return type_
 
 
 @lru_cache(maxsize=4096)
-def _type_of_text(dims: str, dtype: str) -> TensorType:
-    return tensor_type(Shaped(tuple(None if dim == "?" else int(dim) for dim in dims.split("x")[:-1]), dtype))
+def _type_of_text(dims: str, dtype: str) -> TensorType | None:
+    """Returns a type, or `None` for one that is too large, of which the parser tells."""
+    type_ = tensor_type(Shaped(tuple(None if dim == "?" else int(dim) for dim in dims.split("x")[:-1]), dtype))
+    return None if holds_too_much(type_) else type_
 
 
 # Ops in their usual spelling
@@ -129,7 +132,8 @@ def parse_plain_arguments(
         if known is None or (known[0].type is not type_ and known[0].type != type_):
             return None
         values.append(known[0])
-    return values, _type_of_text(found[4], found[5]), properties, found.end()
+    result = _type_of_text(found[4], found[5])
+    return None if result is None else (values, result, properties, found.end())
 
 
 _PLAIN_WEIGHT = re.compile(rf'"([^"\\\n\v\f]++)" : {_TENSOR_TEXT.pattern}')
@@ -144,13 +148,16 @@ def parse_plain_weight(parser: StepwellParser, offset: int) -> tuple[str, Tensor
     found = _PLAIN_WEIGHT.match(parser.lexer.input.content, offset)
     if found is None or "?" in found[2]:
         return None
-    return found[1], _type_of_text(found[2], found[3]), found.end()
+    type_ = _type_of_text(found[2], found[3])
+    return None if type_ is None else (found[1], type_, found.end())
 
 
 @lru_cache(maxsize=1024)
 def _types_of_text(text: str) -> tuple[TensorType, ...] | None:
     found = [_TENSOR_TEXT.fullmatch(each) for each in text.split(", ")]
-    return None if None in found else tuple(_type_of_text(each[1], each[2]) for each in found if each)
+    types = [_type_of_text(each[1], each[2]) for each in found if each is not None]
+    known = tuple(type_ for type_ in types if type_ is not None)
+    return known if len(known) == len(found) else None
 
 
 @lru_cache(maxsize=1024)

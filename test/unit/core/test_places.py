@@ -60,6 +60,12 @@ def failure(text: str) -> list[str]:
             "99999999999999999999",
         ),
         (
+            "%c = graph.full 1.0 : tensor<4294967296x4294967296xf32>",
+            "2:30",
+            "a tensor spans fewer than 2**63 bytes, which tensor<4294967296x4294967296xf32> exceeds",
+            "4294967296x4294967296xf32",
+        ),
+        (
             "%i = schedule.get_loops %x : 18446744073709551616",
             "2:32",
             "schedule.get_loops makes at most 1024 results, found 18446744073709551616",
