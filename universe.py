@@ -39,6 +39,8 @@ PASSES: dict[str, str] = {
     "apply-tuning": "schedule.tuned.apply_tuning:ApplyTuningPass",
     "apply-schedule": "schedule.program.apply_schedule:ApplySchedulePass",
     "schedule-cpu": "schedule.default.cpu:ScheduleCPUPass",
+    "plan-schedules": "schedule.default.plan_schedules:PlanSchedulesPass",
+    "apply-schedule-plan": "schedule.default.apply_schedule_plan:ApplySchedulePlanPass",
     "lower-loops-to-scf": "lowering.loops_to_scf.lower_loops_to_scf:LowerLoopsToSCFPass",
     "apply-patterns": "rewrites.rules.apply_patterns:ApplyPatternsPass",
     "partition-pattern": "rewrites.partition.partition_pattern:PartitionPatternPass",

@@ -86,7 +86,22 @@ UNCHECKED: Final = "stepwell.unchecked"
 """The accesses of the block are taken to be inside their buffers: nothing is proven, refused or checked."""
 
 TILING: Final = "stepwell.tiling"
-"""A `#schedule.tiling`: how the contraction that the block computes is cut up."""
+"""An attribute of the schedule dialect, such as `#schedule.tiling`: how what the block computes is cut up."""
+
+PREPACKED: Final = "stepwell.prepacked"
+"""True where `prepack-weights` lays out the right operand of the product that the block computes."""
+
+REASON: Final = "stepwell.reason"
+"""The reason of `plan-schedules` for what it decided about the block."""
+
+ROWS: Final = "stepwell.rows"
+"""The number of outermost loops that the block shares with the block before it, 0 for none."""
+
+SHARE: Final = "stepwell.share"
+"""Threads share loops around the block that take at least so many nanoseconds, 0 for none."""
+
+MAXIMUM: Final = "stepwell.maximum"
+"""What a maximum may pass over: `"zeros"` for the sign of a zero, `"nan"` for NaNs as well."""
 
 GRAIN: Final = "stepwell.grain"
 """About so many nanoseconds of work are one chunk of a parallel loop, for a block, then for the function around it."""

@@ -16,10 +16,10 @@ def without(passes: Passes, *names: str) -> Passes:
     return tuple(each for each in passes if each not in names)
 
 
-def with_options(passes: Passes, name: str, options: str) -> Passes:
-    """Returns `passes`, the one called `name` with options: `with_options(FINISH, "schedule-cpu", "flush=true")`."""
-    assert name in passes, f"{name} is not in {passes}"
-    return tuple(f"{each}{{{options}}}" if each == name else each for each in passes)
+def with_options(passes: Passes, options: dict[str, str]) -> Passes:
+    """Returns `passes`, those that `options` names with these options: `{"bufferize": "reuse=false"}`."""
+    assert options.keys() <= {*passes}, f"{options} are not all for {passes}"
+    return tuple(f"{each}{{{options[each]}}}" if each in options else each for each in passes)
 
 
 # Stages
@@ -61,8 +61,9 @@ TO_LOOPS: Passes = (
 
 SCHEDULE: Passes = (
     "apply-tuning",  # Kernels that the tuning database knows get the schedules found for them.
-    "prepack-weights",  # Weights get the layout that the fastest kernels read.
-    "schedule-cpu",  # The other kernels get the default schedule of the target.
+    "plan-schedules",  # What is decided about each kernel is written on its blocks, for the target.
+    "prepack-weights",  # Weights get the layout that the plan asks for.
+    "apply-schedule-plan",  # Loops become what the plan says.
     "merge-prepare-functions",  # One prepare function serves all weights that are prepared alike.
 )
 """Decisions on the tensor_loop level about loops, vectors and threads."""
@@ -93,8 +94,11 @@ EXACT = without(STRICT, "optimize-layouts")
 UNFUSED_LOOPS = without(TO_LOOPS, "fuse-loops", "inline-loops", "split-loops")
 """The part of `TO_LOOPS` that level 0 runs: a kernel per op."""
 
-UNTUNED = without(SCHEDULE, "apply-tuning", "prepack-weights")
-"""The part of `SCHEDULE` that level 1 runs."""
+UNTUNED: Passes = (
+    "schedule-cpu",  # A plan in which no weights are laid out, applied.
+    "merge-prepare-functions",  # One prepare function serves all weights that are prepared alike.
+)
+"""The decisions about loops that level 1 takes."""
 
 FINISH = (*TO_LOOPS, *SCHEDULE, *TO_BUFFERS, *TO_LLVM)
 """The lowering of any level to the llvm level."""
@@ -111,7 +115,7 @@ POINTS: dict[str, str] = {
 
 def joined(passes: Passes) -> Passes:
     """Returns the lowering `passes` with the points on the tensor_loop level."""
-    schedule = next(name for name in SCHEDULE if name in passes)
+    schedule = next(name for name in (*SCHEDULE, *UNTUNED) if name in passes and name != "merge-prepare-functions")
     first, buffers = passes.index(schedule), next(i for i, each in enumerate(passes) if each.startswith("bufferize"))
     return (*passes[:first], "before-schedule", *passes[first:buffers], "before-buffers", *passes[buffers:])
 
@@ -126,16 +130,18 @@ _PIPELINES: dict[str, Passes] = {
     "to-loops": TO_LOOPS,
     "to-llvm": TO_LLVM,
     "finish": FINISH,
-    "O0": (*UNFUSED_LOOPS, *with_options(TO_BUFFERS, "bufferize", "reuse=false"), *TO_LLVM),
+    "O0": (*UNFUSED_LOOPS, *with_options(TO_BUFFERS, {"bufferize": "reuse=false"}), *TO_LLVM),
     "O1": (
         *("at-start", *EXACT, "remove-unused-functions", "before-fusion", "after-fusion"),
         *joined((*TO_LOOPS, *UNTUNED, *TO_BUFFERS, *TO_LLVM)),
     ),
     "O2": ("graph-optimize", *joined(FINISH)),
     "O3": ("graph-optimize", *joined(FINISH)),
-    "finish-strict": with_options(joined(FINISH), "prepack-weights", "winograd=false subnormals=true"),
+    "finish-strict": with_options(
+        joined(FINISH), {"plan-schedules": "winograd=false", "prepack-weights": "winograd=false subnormals=true"}
+    ),
     "finish-fast": with_options(
-        with_options(joined(FINISH), "prepack-weights", "flush=true"), "schedule-cpu", "flush=true"
+        joined(FINISH), dict.fromkeys(("plan-schedules", "prepack-weights", "apply-schedule-plan"), "flush=true")
     ),
 }
 

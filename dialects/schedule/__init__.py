@@ -19,13 +19,18 @@ from .base import FROM_HANDLE, Field, StepOp, known_numbers, numbers_attribute, 
 from .choices import DepthwiseAttr, DotsAttr, TileRegistersAttr, WinogradAttr
 from .handles import BLOCK, LOOP, NUMBER, BlockType, LoopType, NumberType
 from .ops import STEPS, ProgramOp
+from .plans import FlatRowsAttr, LeftOutAttr, OnTilesAttr, OrderAttr, TransposeAttr
 from .program import InProgram
 from .tiling import TilingAttr
 
 Schedule = Dialect(
     "schedule",
     [ProgramOp, *STEPS],
-    [LoopType, BlockType, NumberType, TilingAttr, DepthwiseAttr, WinogradAttr, DotsAttr, TileRegistersAttr],
+    [
+        *(LoopType, BlockType, NumberType),
+        *(TilingAttr, DepthwiseAttr, WinogradAttr, DotsAttr, TileRegistersAttr),
+        *(FlatRowsAttr, TransposeAttr, OrderAttr, OnTilesAttr, LeftOutAttr),
+    ],
 )
 """The dialect as xDSL loads it."""
 
@@ -36,17 +41,22 @@ __all__ = [
     "DotsAttr",
     "FROM_HANDLE",
     "Field",
+    "FlatRowsAttr",
     "InProgram",
     "LOOP",
+    "LeftOutAttr",
     "LoopType",
     "NUMBER",
     "NumberType",
+    "OnTilesAttr",
+    "OrderAttr",
     "ProgramOp",
     "STEPS",
     "Schedule",
     "StepOp",
     "TileRegistersAttr",
     "TilingAttr",
+    "TransposeAttr",
     "WinogradAttr",
     "known_numbers",
     "numbers_attribute",

@@ -14,8 +14,8 @@ from xdsl.utils.exceptions import VerifyException
 
 from .fields import parse_fields
 
-_FLAGS = ("packed", "panels_outside")
-FIELDS = ("rows", "columns", "packed", "parts", "panels", "panels_outside")
+_FLAGS = ("packed", "panels_outside", "rows_ahead")
+FIELDS = ("rows", "columns", "packed", "parts", "panels", "panels_outside", "rows_ahead")
 """The fields in the order in which they are printed."""
 
 
@@ -25,13 +25,15 @@ class TilingAttr(ParametrizedAttribute):
     Says how `schedule-cpu` and `prepack-weights` cut up the contraction of the block that has it as `stepwell.tiling`.
     It replaces the rules of docs/targets.md.
 
-        #schedule.tiling<rows = 6, columns = 64, packed, parts = 4, panels = 8, panels_outside>
+        #schedule.tiling<rows = 6, columns = 64, packed, parts = 4, panels = 8, panels_outside,
+            rows_ahead>
 
     * `rows` x `columns` elements of the result are summed up in registers at once.
     * `packed`: b is first copied into panels of that width.
     * `parts`: k is cut into as many parts of the same size, 1 when left out.
     * `panels`: b is cut into blocks of as many panels. When left out, one block has all of them, which is kept as 0.
     * `panels_outside`: the loop over panels is outside the loop over rows.
+    * `rows_ahead`: the rows of a that the next tile reads are prefetched.
 
     docs/tuning.md says which numbers fit which contraction.
     """
@@ -44,6 +46,7 @@ class TilingAttr(ParametrizedAttribute):
     parts: IntAttr
     panels: IntAttr
     panels_outside: IntAttr
+    rows_ahead: IntAttr
 
     @classmethod
     def of(
@@ -54,6 +57,7 @@ class TilingAttr(ParametrizedAttribute):
         parts: int = 1,
         panels: int | None = None,
         panels_outside: bool = False,
+        rows_ahead: bool = False,
     ) -> Self:
         """Makes the attribute with these numbers. `panels` is `None` for all."""
         return cls(
@@ -63,6 +67,7 @@ class TilingAttr(ParametrizedAttribute):
             IntAttr(parts),
             IntAttr(0 if panels is None else panels),
             IntAttr(int(panels_outside)),
+            IntAttr(int(rows_ahead)),
         )
 
     def verify(self) -> None:
@@ -74,7 +79,7 @@ class TilingAttr(ParametrizedAttribute):
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
         found = parse_fields(parser, "a tiling", FIELDS, _FLAGS, ("rows", "columns"))
-        defaults = {"packed": 0, "parts": 1, "panels": 0, "panels_outside": 0}
+        defaults = {"packed": 0, "parts": 1, "panels": 0, "panels_outside": 0, "rows_ahead": 0}
         values = defaults | found
         return [IntAttr(values[name]) for name in FIELDS]
 
@@ -88,4 +93,6 @@ class TilingAttr(ParametrizedAttribute):
             words.append(f"panels = {self.panels.data}")
         if self.panels_outside.data:
             words.append("panels_outside")
+        if self.rows_ahead.data:
+            words.append("rows_ahead")
         printer.print_string(f"<{', '.join(words)}>")

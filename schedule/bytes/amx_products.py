@@ -73,6 +73,21 @@ def tile_on_tile_registers(c: Contraction, target: Machine, packed: SSAValue | N
     replace_grids(c, epilogue, block)
 
 
+def panels_at_once(c: Contraction, rows: int, target: Machine) -> int:
+    """Returns the panels of b that stay in L2 while `rows` rows are multiplied by them, or all for few rows."""
+    width = _width(c)
+    every = ceil(c.extent(c.n) / width)
+    if rows <= AMX_MOST:
+        return every
+    bytes_per = panels_shape(c, width, _groups(c))[1] * width * GROUP
+    return min(every, max(1, target.l2_bytes // 2 // bytes_per))
+
+
+def default_panels(c: Contraction, target: Machine) -> int:
+    """Returns `panels_at_once` for the rows that share b."""
+    return panels_at_once(c, shared_rows(c) if is_image(c) else c.extent(c.m), target)
+
+
 def _width(c: Contraction) -> int:
     return AMX_ROWS if c.extent(c.n) <= AMX_ROWS else AMX_MOST
 
@@ -187,9 +202,7 @@ class TileRegisterNest:
     def _blocks(self, rows: int) -> list[_Panels]:
         """Returns the blocks of panels. A block stays in L2 while all rows are multiplied by it."""
         layouts = self.layouts
-        bytes_per = layouts.panels_shape[1] * layouts.width * GROUP
-        most = max(1, self.target.l2_bytes // 2 // bytes_per) if rows > AMX_MOST else layouts.columns
-        most = given_panels(self.c) or most
+        most = given_panels(self.c) or panels_at_once(self.c, rows, self.target)
         found: list[_Panels] = []
         first = 0
         for width, count in split_columns(layouts.columns, layouts.width):

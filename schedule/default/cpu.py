@@ -6,34 +6,17 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Block, Region
-from xdsl.rewriter import Rewriter
 
-from ...core.ir.walk import ops_of
 from ...core.passes.base import StepwellPass
-from ...dialects.tensor_loop import Extent, ForOp, FuncOp, GridOp
-from ...dialects.tensor_loop.loops import loop_body
-from ...machine.machine import Machine
-from ...machine.named import chosen_machine
-from ..bytes.products import is_byte_product, tile_byte_product
-from ..depthwise.schedule import tile_all_depthwise
-from ..grouped.split import split_all_groups
-from ..grouped.spread_tiles import tile_all_spread
-from ..kernels.contraction import contraction_of
-from ..kernels.given_tiling import refuse_unused, tiling_for
-from ..products.tile_contraction import tile_contraction
-from ..products.transpose import tile_transpose, transpose_of
-from ..rows.maxima import relax_maxima
-from ..rows.schedule import fuse_rows
-from .loop_order import LoopOrder, choose_order
-from .parallelize import lift_grains, parallelize
+from .apply_schedule_plan import ApplySchedulePlanPass
+from .plan_schedules import PlanSchedulesPass
 
 
 @dataclass(frozen=True)
 class ScheduleCPUPass(StepwellPass):
     """
     Orders the loops of each grid so that the innermost one walks through memory, and marks it `vectorized` where it
-    may.
+    may. It is `plan-schedules{prepack=false}` and `apply-schedule-plan` in a row.
 
     Before:
 
@@ -67,72 +50,5 @@ class ScheduleCPUPass(StepwellPass):
     flush: bool = False
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        target = chosen_machine(self.target)
-        lift_grains(op)
-        self.count("convolutions split into groups", split_all_groups(op))
-        self.count("depthwise convolutions tiled", tile_all_depthwise(op, target))
-        self.count("grouped convolutions on shared vectors", tile_all_spread(op, target))
-        self._tile_contractions(op, target)
-        for grid in ops_of(op, GridOp):
-            transpose = transpose_of(grid)
-            if transpose is not None:
-                tile_transpose(transpose)
-                self.count("transposes tiled")
-                continue
-            order = choose_order(grid)
-            if order is None:
-                self.count("grids left alone")
-                continue
-            split_grid(grid, order)
-            self.count("grids scheduled")
-            if order.vectorized:
-                self.count("loops vectorized")
-        refuse_unused(op)
-        for function in ops_of(op, FuncOp):
-            self.count("loops over rows fused", fuse_rows(function))
-            self.count("maxima relaxed", relax_maxima(function, target.has_wide_registers))
-            self.count("loops parallelized", parallelize(function))
-
-    def _tile_contractions(self, op: ModuleOp, target: Machine) -> None:
-        """
-        Tiles contractions. They come first, since other grids may be padded copies that contractions can do without.
-        """
-        for grid in ops_of(op, GridOp):
-            if grid.parent is None:  # It has been taken up in the tiles of a contraction.
-                continue
-            contraction = contraction_of(grid)
-            if contraction is None:
-                continue
-            if is_byte_product(contraction, target, flush=self.flush):
-                tile_byte_product(contraction, target)
-            else:
-                tile_contraction(contraction, tiling_for(contraction, False, target))
-            self.count("contractions tiled")
-
-
-def split_grid(grid: GridOp, order: LoopOrder) -> ForOp:
-    """Replaces `grid` by single loops in `order`, and returns the outermost one."""
-    inner = grid.body.block
-    terminator = inner.last_op
-    content = [op for op in inner.ops if op is not terminator]
-    for op in content:
-        op.detach()
-    loop: ForOp | None = None
-    for level in reversed(order.levels):
-        kind = "vectorized" if loop is None and order.vectorized else "serial"
-        region = loop_body([level.variable.name_hint])
-        block: Block = region.block
-        block.add_ops(content)
-        level.variable.replace_all_uses_with(block.args[0])
-        loop = _loop(grid, level.extent, region, kind)
-        content = [loop]
-    assert loop is not None
-    loop.attributes.update(grid.attributes)
-    Rewriter.replace_op(grid, loop)
-    return loop
-
-
-def _loop(grid: GridOp, extent: Extent, region: Region, kind: str) -> ForOp:
-    loop = ForOp(extent, region, kind)
-    loop.location = grid.location
-    return loop
+        PlanSchedulesPass(self.target, prepack=False, flush=self.flush).apply(ctx, op)
+        ApplySchedulePlanPass(self.target, self.flush).apply(ctx, op)

@@ -5,13 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from xdsl.dialects.builtin import f64
+from xdsl.ir import Block, Region
+from xdsl.rewriter import Rewriter
 
 from ...analysis.access_regions import Access, body_accesses, is_inside, stride_along
 from ...analysis.loop_nests import Level, axis_dependencies, levels_of, perfect_block
 from ...analysis.reductions import accumulators
 from ...analysis.reorder import is_reassociable, may_reorder
-from ...core.ir.walk import walk
-from ...dialects.tensor_loop import BlockOp, GridOp
+from ...core.ir.walk import ops_of, walk
+from ...dialects.schedule import OrderAttr
+from ...dialects.tensor_loop import BlockOp, Extent, ForOp, GridOp
+from ...dialects.tensor_loop.loops import loop_body
+from ..kernels.given_tiling import refuse
 
 MIN_VECTOR_EXTENT = 4
 """
@@ -36,6 +41,13 @@ class LoopOrder:
     levels: tuple[Level, ...]
     vectorized: bool
     """True where the innermost loop should run several iterations at a time."""
+    reason: str = ""
+    """The reason why it should, or why not."""
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """Returns the numbers of the loops in the grid, outermost first."""
+        return tuple(level.position for level in self.levels)
 
 
 @dataclass(frozen=True)
@@ -83,11 +95,57 @@ def choose_order(grid: GridOp) -> LoopOrder | None:
     walks = [_walk(block, level) for level in levels if level.extent not in (0, 1)]
     walks = [walk for walk in walks if walk.level not in reduces[:-1] or _order_is_free(block)]
     if not walks:
-        return LoopOrder(levels, vectorized=False)
+        return LoopOrder(levels, False, "no loop has several iterations")
     best = min(walks, key=lambda walk: walk.cost)
     inner = best.level
     order = [level for level in (*spatial, *reduces) if level != inner]
-    return LoopOrder((*order, inner), _may_vectorize(block, best, inner in reduces))
+    against = reason_against_vectors(block, best, inner in reduces)
+    if against is None and isinstance(inner.extent, int) and inner.extent < MIN_VECTOR_EXTENT:
+        against = f"{level_name(inner)} has {inner.extent} iterations, vectors pay from {MIN_VECTOR_EXTENT} on"
+    return LoopOrder((*order, inner), against is None, against or f"{level_name(inner)} walks along memory")
+
+
+def why_left_alone(grid: GridOp) -> str:
+    """Returns why `choose_order` leaves a grid as it is."""
+    levels = levels_of(grid)
+    block = perfect_block(levels)
+    if block is None or not levels:
+        return "it is no perfect nest around one block"
+    return "its iterations must keep their order"
+
+
+def given_order(grid: GridOp, given: OrderAttr) -> LoopOrder:
+    """
+    Returns the order of the loops of `grid` that its block asks for. Fails at the block where it does not fit.
+
+    Loops of a sum keep their order unless it may be regrouped. Vectors need elements that are next to each other.
+    """
+    levels = levels_of(grid)
+    block = perfect_block(levels)
+    if block is None or not may_reorder(block):
+        refuse(block or _first_block(grid), given, why_left_alone(grid))
+    if len(given.numbers) != len(levels):
+        refuse(block, given, f"the grid has {len(levels)} loops")
+    order = tuple(levels[number] for number in given.numbers)
+    variables = axis_dependencies(block, "reduce")
+    reduces = [level for level in order if level.variable in variables]
+    if not _order_is_free(block) and reduces != sorted(reduces, key=lambda level: level.position):
+        refuse(block, given, "the loops of the sum must keep their order, as it may not be regrouped")
+    if given.vectorized.data:
+        against = reason_against_vectors(block, _walk(block, order[-1]), order[-1] in reduces)
+        if against is not None:
+            refuse(block, given, against)
+    return LoopOrder(order, bool(given.vectorized.data), "the block asks for it")
+
+
+def _first_block(grid: GridOp) -> BlockOp:
+    return ops_of(grid, BlockOp)[0]
+
+
+def level_name(level: Level) -> str:
+    """Returns how messages call a loop: by its name, else by its number."""
+    name = level.variable.name_hint
+    return f"loop {level.position}" if name is None else f"%{name}"
 
 
 def _walk(block: BlockOp, level: Level) -> _Walk:
@@ -122,12 +180,41 @@ def _calls_library(block: BlockOp) -> bool:
     )
 
 
-def _may_vectorize(block: BlockOp, walk: _Walk, reduces: bool) -> bool:
-    extent = walk.level.extent
+def reason_against_vectors(block: BlockOp, walk: _Walk, reduces: bool) -> str | None:
+    """Returns why a loop must not be the one that runs on vectors, or `None` where it may."""
     if _calls_library(block):
-        return False
-    if not walk.contiguous or (isinstance(extent, int) and extent < MIN_VECTOR_EXTENT):
-        return False
-    if reduces:
-        return _order_is_free(block) and all(stride == 0 for stride in walk.stores)
-    return all(stride == 1 for stride in walk.stores)
+        return "each element calls a function of the C library"
+    if reduces and not _order_is_free(block):
+        return "its sum may not be regrouped"
+    stores = (0,) if reduces else (1,)
+    if not walk.contiguous or any(stride not in stores for stride in walk.stores):
+        return f"iterations of {level_name(walk.level)} touch elements that are not next to each other"
+    return None
+
+
+def split_grid(grid: GridOp, order: LoopOrder) -> ForOp:
+    """Replaces `grid` by single loops in `order`, and returns the outermost one."""
+    inner = grid.body.block
+    terminator = inner.last_op
+    content = [op for op in inner.ops if op is not terminator]
+    for op in content:
+        op.detach()
+    loop: ForOp | None = None
+    for level in reversed(order.levels):
+        kind = "vectorized" if loop is None and order.vectorized else "serial"
+        region = loop_body([level.variable.name_hint])
+        block: Block = region.block
+        block.add_ops(content)
+        level.variable.replace_all_uses_with(block.args[0])
+        loop = _loop(grid, level.extent, region, kind)
+        content = [loop]
+    assert loop is not None
+    loop.attributes.update(grid.attributes)
+    Rewriter.replace_op(grid, loop)
+    return loop
+
+
+def _loop(grid: GridOp, extent: Extent, region: Region, kind: str) -> ForOp:
+    loop = ForOp(extent, region, kind)
+    loop.location = grid.location
+    return loop

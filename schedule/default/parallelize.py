@@ -9,7 +9,7 @@ from ...analysis.loop_nests import body_ops
 from ...analysis.work import WORTH_SHARING, chunk_of, grain_of, nanoseconds, nanoseconds_of_iteration
 from ...core.ir.walk import ops_of
 from ...core.messages.diagnostics import fail
-from ...core.roles import GRAIN
+from ...core.roles import GRAIN, SHARE
 from ...dialects.tensor_loop import BlockOp, ForOp, FuncOp, LoopOp
 from ..primitives.cut import loop_partition
 from ..primitives.dependences import Dependences
@@ -57,7 +57,8 @@ def parallelize(function: FuncOp) -> int:
         tensor_loop.for %i in 512 parallel { tensor_loop.for %j in 1024 vectorized { <exp> } }
 
     A loop that is `vectorized` itself is split in two first. Where a loop has few iterations, those inside it are taken
-    if they are worth it. A function that has parallel loops already has been scheduled, and stays.
+    if they are worth it. A function that has parallel loops already has been scheduled, and stays. `stepwell.share` of
+    a block says from how much work on the loops around it are shared.
     """
     if any(op.kind_name == "parallel" for op in ops_of(function, ForOp)):
         return 0
@@ -67,9 +68,27 @@ def parallelize(function: FuncOp) -> int:
 def _inside(block: Block) -> int:
     count = 0
     for op in body_ops(block):
-        if isinstance(op, LoopOp) and nanoseconds(op) >= WORTH_SHARING:
+        if isinstance(op, LoopOp) and _is_worth(op):
             count += _loop(op)
     return count
+
+
+def _is_worth(op: LoopOp) -> bool:
+    """
+    Returns whether a loop takes at least as long as the `stepwell.share` of each block inside says. One that says 0
+    keeps all loops around it to one thread.
+    """
+    found = [block.attributes[SHARE] for block in ops_of(op, BlockOp) if SHARE in block.attributes]
+    numbers = [share.value.data for share in found if isinstance(share, IntegerAttr)]
+    return 0 not in numbers and nanoseconds(op) >= max(numbers, default=WORTH_SHARING)
+
+
+def check_share(function: FuncOp) -> None:
+    """Fails at a block whose `stepwell.share` is no number of nanoseconds."""
+    for block in ops_of(function, BlockOp):
+        found = block.attributes.get(SHARE)
+        if found is not None and (not isinstance(found, IntegerAttr) or found.value.data < 0):
+            fail(block, f"'{SHARE}' is {found}, expected a number of nanoseconds, 0 for one thread")
 
 
 def _loop(op: LoopOp) -> int:

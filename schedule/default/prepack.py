@@ -15,21 +15,23 @@ from xdsl.dialects.builtin import (
     ArrayAttr,
     DictionaryAttr,
     FunctionType,
+    IntegerAttr,
     MemRefType,
     ModuleOp,
     StringAttr,
     TensorType,
     UnitAttr,
+    i64,
 )
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, Region, SSAValue
 
 from ...core.ir.walk import ops_of
 from ...core.passes.base import StepwellPass
-from ...core.roles import INSTANCES, PREPARE, TILING, prepare_function, prepare_key
+from ...core.roles import INSTANCES, PREPARE, REASON, SHARE, TILING, prepare_function, prepare_key
 from ...dialects.graph.calls import CallKernelOp
 from ...dialects.graph.constants import WeightOp
-from ...dialects.schedule import WinogradAttr
-from ...dialects.tensor_loop import FuncOp, GridOp
+from ...dialects.schedule import DotsAttr, TileRegistersAttr, WinogradAttr
+from ...dialects.tensor_loop import BlockOp, FuncOp, GridOp
 from ...dialects.traits import constant_kind
 from ...machine.machine import Machine
 from ...machine.named import chosen_machine
@@ -45,11 +47,11 @@ from ..products.tile_contraction import tile_contraction
 from ..winograd.plan import Plan, Winograd, filters_type
 from ..winograd.schedule import tile_winograd
 from ..winograd.transforms import emit_filters
+from .constants import STORED, Constants
+from .decide import Options, chosen_for, decide_product, handing_on
 from .given_choices import winograd_for
 from .parallelize import lift_grains
-
-STORED = ("literal", "weight")
-"""The kinds of constants that lie in memory as a whole, where their elements may have another order."""
+from .plan_schedules import OF_ITS_OWN, asked_to_prepack
 
 
 @dataclass(frozen=True)
@@ -86,22 +88,11 @@ class PrepackWeightsPass(StepwellPass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         lift_grains(op)
         split_all_groups(op)
-        calls: dict[str, list[CallKernelOp]] = {}
-        for call in ops_of(op, CallKernelOp):
-            calls.setdefault(call.callee_name, []).append(call)
         packer = _Packer(op, self)
         for kernel in [found for found in op.ops if isinstance(found, FuncOp)]:
-            users = calls.get(kernel.sym_name.data, [])
-            if not users or kernel.sym_visibility is None or any(_in_prepare(call) for call in users):
-                continue
             for grid in ops_of(kernel.body, GridOp):
-                if grid.parent is not None and packer.pack(kernel, grid, users):
+                if grid.parent is not None and packer.pack(kernel, grid):
                     self.count("weights packed")
-
-
-def _in_prepare(call: Operation) -> bool:
-    function = call.parent_op()
-    return function is None or PREPARE in function.attributes
 
 
 @dataclass(frozen=True)
@@ -112,6 +103,10 @@ class _Panels:
     tiling: Tiling
     clean: bool
     name = "panels"
+
+    @property
+    def block(self) -> BlockOp:
+        return self.c.block
 
     @property
     def type(self) -> MemRefType:
@@ -134,6 +129,10 @@ class _SpreadPanels:
     name = "panels"
 
     @property
+    def block(self) -> BlockOp:
+        return self.s.c.block
+
+    @property
     def type(self) -> MemRefType:
         return MemRefType(self.s.c.b.type.element_type, panels_type(self.s.c, spread_panels(self.s, self.target)))
 
@@ -152,6 +151,10 @@ class _BytePanels:
     c: Contraction
     target: Machine
     name = "panels"
+
+    @property
+    def block(self) -> BlockOp:
+        return self.c.block
 
     @property
     def type(self) -> MemRefType:
@@ -174,6 +177,10 @@ class _Filters:
     name = "filters"
 
     @property
+    def block(self) -> BlockOp:
+        return self.w.c.block
+
+    @property
     def type(self) -> MemRefType:
         return MemRefType(self.w.c.b.type.element_type, filters_type(self.w, self.plan))
 
@@ -192,15 +199,13 @@ class _Packer:
 
     def __init__(self, module: ModuleOp, options: PrepackWeightsPass):
         self.module = module
-        self.target = chosen_machine(options.target)
-        self.winograd = options.winograd
-        self.flush = options.flush
+        self.options = Options(chosen_machine(options.target), options.winograd, options.flush)
+        self.target = self.options.target
         self.subnormals = options.subnormals
         self._used = {op.sym_name.data for op in module.ops if isinstance(op, func.FuncOp | FuncOp)}
         self._numbers: dict[str, Iterator[int]] = {}
-        self._prepare = {
-            op.sym_name.data: op for op in module.ops if isinstance(op, func.FuncOp) and PREPARE in op.attributes
-        }
+        self._constants = Constants(module)
+        self._prepare = self._constants.prepare
         self._callers = Counter(call.callee.string_value() for call in ops_of(module, func.CallOp))
 
     def _fresh(self, prefix: str) -> str:
@@ -209,20 +214,16 @@ class _Packer:
         self._used.add(name)
         return name
 
-    def pack(self, kernel: FuncOp, grid: GridOp, calls: list[CallKernelOp]) -> bool:
+    def pack(self, kernel: FuncOp, grid: GridOp) -> bool:
         """Packs the weight of the contraction in `grid`, if it is one with a constant weight."""
+        if isinstance(chosen_for(grid), OF_ITS_OWN):
+            return False
         c = contraction_of(grid)
-        if c is None or not isinstance(c.b.buffer, BlockArgument) or c.b.buffer.block is not kernel.body.block:
+        if c is None or not asked_to_prepack(c.block, self._constants.reason_against(kernel, c, self.options)):
             return False
-        position = c.b.buffer.index
-        inside = {use.operation for use in c.b.buffer.uses}
-        if position >= len(kernel.inputs) or any(not c.grid.is_ancestor(user) for user in inside):
-            return False
-        if any(axis in c.b.axes() for axis in c.outer) and is_byte_product(c, self.target, True, self.flush):
-            return False  # Panels of bytes hold one b.
+        assert isinstance(c.b.buffer, BlockArgument)
+        calls, position = self._constants.users(kernel), c.b.buffer.index
         sources = [call.inputs[position] for call in calls]
-        if not all(self._is_constant(source) for source in sources):
-            return False
         form = self._form(c)
         packing = self._packing(c, form)
         made = self._all_prepared(list(dict.fromkeys(sources)), packing, form.type)
@@ -235,19 +236,24 @@ class _Packer:
 
     def _form(self, c: Contraction) -> _Form:
         """
-        Returns the form that the weight of `c` gets. Filters of a convolution are transformed where that pays, and
-        other weights are put into panels.
+        Returns the form that the weight of `c` gets, as its block says or else by the rules. Filters of a convolution
+        are transformed where that pays, and other weights are put into panels.
         """
-        if not self.winograd and isinstance(c.block.attributes.get(TILING), WinogradAttr):
-            del c.block.attributes[TILING]  # The option says how results are rounded, which the schedule may not.
-        found = winograd_for(c, self.target) if self.winograd else None
-        if found is not None:
-            return _Filters(*found, self.target)
-        if is_byte_product(c, self.target, prepacked=True, flush=self.flush):
-            return _BytePanels(c, self.target)
         spread = decide_spread(c.grid, self.target)
         if spread is not None:
             return _SpreadPanels(spread, self.target, not self.subnormals)
+        found = c.block.attributes.get(TILING)
+        planned = REASON in c.block.attributes and not (isinstance(found, WinogradAttr) and not self.options.winograd)
+        if not planned or found is None:
+            decision = decide_product(c, True, self.options)
+            c.block.attributes[TILING] = found = decision.attribute or found  # pyright: ignore[reportArgumentType]
+        if isinstance(found, WinogradAttr) and (chosen := winograd_for(c, self.target)) is not None:
+            w, plan = chosen
+            serial = SHARE in c.block.attributes and c.block.attributes[SHARE] == IntegerAttr(0, i64)
+            return _Filters(w, replace(plan, parts=1) if serial else plan, self.target)
+        bytes_ = isinstance(found, DotsAttr | TileRegistersAttr)
+        if bytes_ and is_byte_product(c, self.target, prepacked=True, flush=self.options.flush):
+            return _BytePanels(c, self.target)
         return _Panels(c, tiling_for(c, True, self.target), not self.subnormals)
 
     def _packing(self, c: Contraction, form: _Form) -> FuncOp:
@@ -320,13 +326,6 @@ class _Packer:
             op.location = owner.location
         return self._used_after(owner, func.CallOp(name, [], [result_type]))
 
-    def _is_constant(self, value: SSAValue) -> bool:
-        owner = value.owner
-        return isinstance(owner, Operation) and (
-            constant_kind(owner) in STORED
-            or (isinstance(owner, func.CallOp) and owner.callee.string_value() in self._prepare)
-        )
-
     def _erase_unused(self, source: SSAValue) -> None:
         """Erases the ops that only made the weight in its old form."""
         owner = source.owner
@@ -360,24 +359,8 @@ class _Packer:
         old = block.args[position]
         new = block.insert_arg(form.type, position)
         new.name_hint = old.name_hint
-        form.tile(new)
+        with handing_on(form.block):
+            form.tile(new)
         block.erase_arg(old)
         inputs = [form.type if number == position else t for number, t in enumerate(kernel.input_types)]
         kernel.properties["function_type"] = FunctionType.from_lists(inputs, kernel.output_types)
-
-
-def is_constant(value: SSAValue, module: ModuleOp) -> bool:
-    """
-    Returns whether `value` is a constant, a weight, or the result of a prepare function, and so the same in every call.
-    """
-    owner = value.owner
-    if not isinstance(owner, Operation):
-        return False
-    if constant_kind(owner) in STORED:
-        return True
-    if not isinstance(owner, func.CallOp):
-        return False
-    name = owner.callee.string_value()
-    return any(
-        isinstance(op, func.FuncOp) and op.sym_name.data == name and PREPARE in op.attributes for op in module.ops
-    )

@@ -16,7 +16,7 @@ from ..kernels.register_tiles import split_columns, split_evenly
 from ..kernels.scheduled_nest import Bound, Index, ScheduledNest
 from ..products.plan import sum_of_products
 from .convolution import Run
-from .flat import MOST_LINES, Flat, FlatOperands
+from .flat import Flat, FlatOperands
 
 Tap = tuple[int, ...]
 
@@ -69,7 +69,7 @@ class FlatDepthwiseNest:
         with builder.nest([c.extents[axis] for axis in outer], [f"s{axis}" for axis in outer]) as batch:
             places = [Bound("spatial", at, c.extents[axis], f"vs{axis}") for axis, at in zip(outer, batch, strict=True)]
             start = 0
-            for height, count in split_evenly(c.extent(y), MOST_LINES):
+            for height, count in split_evenly(c.extent(y), flat.lines):
                 with builder.loop(count, "y") as band:
                     axes = [*places, Bound("spatial", band, count, "vy")]
                     for run in flat.runs():

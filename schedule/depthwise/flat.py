@@ -62,6 +62,8 @@ class Flat:
     first: int
     """The row of the image that the first row of the window reads for the first row of outputs."""
     lanes: int
+    lines: int = MOST_LINES
+    """The most rows of outputs that a column of vectors goes down."""
 
     @property
     def channels(self) -> int:
@@ -102,25 +104,35 @@ class Flat:
 
 def flat_of(d: Depthwise, epilogue: Epilogue | None, target: Machine) -> Flat | None:
     """Returns how `d` is computed on flattened rows, or `None` where that saves no vectors or is not possible."""
+    flat = flat_in_lines(d, epilogue, target, MOST_LINES)
+    if flat is None or flat.channels % flat.lanes == 0:
+        return None
+    pixels = d.c.extent(d.c.m)
+    vectors = sum(ceil(run.count * flat.channels / flat.lanes) for run in flat.runs())
+    return flat if pixels > 1 and vectors <= WORTH * pixels * ceil(flat.channels / flat.lanes) else None
+
+
+def flat_in_lines(d: Depthwise, epilogue: Epilogue | None, target: Machine, lines: int) -> Flat | None:
+    """
+    Returns how `d` is computed on flattened rows, a column of vectors going down at most `lines` rows of outputs, or
+    `None` where that is not possible.
+    """
     c = d.c
     if c.m is None or not c.outer:
         return None
     lanes = target.lanes(c.tile_element.size)  # pyright: ignore[reportAttributeAccessIssue]
-    channels, pixels, y = c.extent(c.n), c.extent(c.m), c.outer[-1]
-    if channels % lanes == 0 or pixels == 1:
+    flat = _lines(d, c.outer[-1], lanes)
+    if flat is None:
         return None
-    flat = _lines(d, y, lanes)
-    if flat is None or not _fits(flat, target) or not _is_inside(flat):
-        return None
-    if not all(_is_row(each, flat) for each in (c.a, c.out)):
+    flat = replace(flat, lines=lines)
+    if not _fits(flat, target) or not _is_inside(flat) or not all(_is_row(each, flat) for each in (c.a, c.out)):
         return None
     if epilogue is not None and not all(
         _is_row(each, flat) or _repeats(each, flat) or not each.axes() & {c.m, c.n}
         for each in (epilogue.out, *epilogue.loads.values())
     ):
         return None
-    vectors = sum(ceil(run.count * channels / lanes) for run in flat.runs())
-    return flat if vectors <= WORTH * pixels * ceil(channels / lanes) else None
+    return flat
 
 
 def _lines(d: Depthwise, y: int, lanes: int) -> Flat | None:
@@ -154,7 +166,7 @@ def _is_inside(flat: Flat) -> bool:
     These are the rows before a sum is complete and after the last one is begun.
     """
     rows = flat.d.c.extent(flat.y)
-    heights = [height for height, _ in split_evenly(rows, MOST_LINES)]
+    heights = [height for height, _ in split_evenly(rows, flat.lines)]
     return min(heights) >= flat.window and flat.window - 1 + flat.first >= 0 and rows - 1 + flat.first < flat.rows
 
 

@@ -12,56 +12,44 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from xdsl.dialects import arith, scf
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, ModuleOp, VectorType
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, VectorType
 from xdsl.ir import Block, Region, SSAValue
 
 from ...analysis.affine import linear_terms
-from ...core.ir.walk import ops_of
 from ...core.roles import TILING
 from ...dialects import tile
-from ...dialects.tensor_loop import GridOp
+from ...dialects.schedule import DepthwiseAttr, FlatRowsAttr
 from ...machine.machine import Machine
 from ..kernels.contraction import Operand
 from ..kernels.epilogue import Epilogue, emit_epilogue, epilogue_of, place_of
+from ..kernels.given_tiling import refuse
 from ..kernels.padding import erase_with_buffers, padded_copy
 from ..kernels.register_tiles import split_columns, split_evenly
 from ..kernels.scheduled_nest import Bound, Index, ScheduledNest
 from ..products.plan import sum_of_products
 from .columns import FlatDepthwiseNest
-from .convolution import Depthwise, depthwise_of, has_runs
-from .flat import flat_of
+from .convolution import Depthwise, has_runs
+from .flat import Flat, flat_in_lines, flat_of
 from .tiles import DepthwiseTiles, Segment, Segments, Tap
 
 # Loops
 
 
-def tile_all_depthwise(module: ModuleOp, target: Machine) -> int:
-    """
-    Tiles the depthwise convolutions of a module, before the padded copies that they need not be. Returns how many.
-    """
-    count = 0
-    for grid in ops_of(module, GridOp):
-        found = None if grid.parent is None else depthwise_of(grid)
-        if found is not None:
-            tile_depthwise(found, target)
-            count += 1
-    return count
-
-
 def tile_depthwise(d: Depthwise, target: Machine) -> None:
     """
-    Replaces the grid of `d`, and the padded copy before it that is no longer needed, by loops over register tiles.
+    Replaces the grid of `d`, and the padded copy before it that is no longer needed, by loops over register tiles, or
+    over vectors of flattened rows where its block has a `#schedule.flat_rows`. Fails at the block where its attribute
+    does not fit.
     """
     block = Block()
     builder = ScheduledNest(block, d.c.block)
     source, epilogue = d, epilogue_of(d.c)
-    if d.c.a.padding is not None and not has_runs(d):
-        d = replace(d, c=replace(d.c, a=padded_copy(builder, d.c)))
-    flat = None if TILING in d.c.block.attributes else flat_of(d, epilogue, target)
-    if flat is None:
-        DepthwiseNest(builder, d, epilogue, target).run()
+    d = _reading(builder, d)
+    found = d.c.block.attributes.get(TILING)
+    if isinstance(found, FlatRowsAttr):
+        FlatDepthwiseNest(builder, _given_flat(d, found, epilogue, target), epilogue).run()
     else:
-        FlatDepthwiseNest(builder, flat, epilogue).run()
+        DepthwiseNest(builder, d, epilogue, target).run()
     parent = d.c.grid.parent
     assert parent is not None
     ops = list(block.ops)
@@ -72,6 +60,44 @@ def tile_depthwise(d: Depthwise, target: Machine) -> None:
     for grid in {source.c.grid: None, last: None, source.pad: None}:
         if grid is not None:
             erase_with_buffers(grid)
+
+
+def _reading(builder: ScheduledNest, d: Depthwise) -> Depthwise:
+    """Returns `d` on a padded copy of the image, which it emits, where elements outside cannot be left out."""
+    if d.c.a.padding is None or has_runs(d):
+        return d
+    return replace(d, c=replace(d.c, a=padded_copy(builder, d.c)))
+
+
+def _given_flat(d: Depthwise, found: FlatRowsAttr, epilogue: Epilogue | None, target: Machine) -> Flat:
+    rows = d.c.extent(d.c.outer[-1]) if d.c.outer else 1
+    flat = flat_in_lines(d, epilogue, target, min(found.rows.data, rows))
+    if flat is None:
+        reason = f"its rows cannot be flattened in columns of {found.rows.data} rows for '{target.name}'"
+        refuse(d.c.block, found, reason)
+    return flat
+
+
+def choose_depthwise(d: Depthwise, target: Machine) -> DepthwiseAttr | FlatRowsAttr:
+    """
+    Returns how `d` is cut up for `target`: as its block asks for, else by the rules of docs/targets.md. Fails at the
+    block where its attribute does not fit.
+    """
+    scratch, epilogue = Block(), epilogue_of(d.c)
+    d = _reading(ScheduledNest(scratch, d.c.block), d)
+    found = d.c.block.attributes.get(TILING)
+    if isinstance(found, FlatRowsAttr):
+        _given_flat(d, found, epilogue, target)
+        chosen: DepthwiseAttr | FlatRowsAttr = found
+    elif found is None and (flat := flat_of(d, epilogue, target)) is not None:
+        chosen = FlatRowsAttr.of(min(flat.lines, d.c.extent(flat.y)))
+    else:
+        tiles = DepthwiseTiles(d, target)
+        chosen = DepthwiseAttr.of(tiles.rows, tiles.pixels)
+    for op in reversed(list(scratch.ops)):
+        op.detach()
+        op.erase()
+    return chosen
 
 
 @dataclass(frozen=True)

@@ -6,12 +6,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from xdsl.dialects import scf
-from xdsl.dialects.builtin import IndexType, MemRefType, ModuleOp, VectorType
+from xdsl.dialects.builtin import IndexType, MemRefType, VectorType
 from xdsl.ir import Block, Operation, Region, SSAValue
 
-from ...core.ir.walk import ops_of
 from ...dialects import tile
-from ...dialects.tensor_loop import GridOp
+from ...dialects.schedule import DepthwiseAttr
 from ...machine.machine import Machine
 from ..depthwise.convolution import has_runs
 from ..depthwise.schedule import DepthwiseNest
@@ -22,21 +21,10 @@ from ..kernels.padding import erase_with_buffers, padded_copy
 from ..kernels.register_tiles import RegisterTile
 from ..kernels.scheduled_nest import Index, ScheduledNest
 from ..kernels.tilings import Tiling
-from .spread import Spread, decide_spread
+from .spread import Spread
 
 FEW_TAPS = 9
 """The most taps of which a tile keeps all weights in registers."""
-
-
-def tile_all_spread(module: ModuleOp, target: Machine) -> int:
-    """Tiles the grouped convolutions of a module whose groups share vectors. Returns how many."""
-    count = 0
-    for grid in ops_of(module, GridOp):
-        found = None if grid.parent is None else decide_spread(grid, target)
-        if found is not None:
-            tile_spread(found, target)
-            count += 1
-    return count
 
 
 def spread_panels(s: Spread, target: Machine) -> Tiling:
@@ -51,14 +39,34 @@ def tile_spread(s: Spread, target: Machine, packed: SSAValue | None = None) -> N
     """
     block = Block()
     builder = ScheduledNest(block, s.c.block)
-    source, epilogue, pad = s.source, epilogue_of(s.source), s.d.pad
-    if s.c.a.padding is not None and not has_runs(s.d):
-        copied = replace(s.d, c=replace(s.c, a=padded_copy(builder, s.c)))
-        s, pad = replace(s, d=copied), None
+    source, epilogue = s.source, epilogue_of(s.source)
+    s = _reading(builder, s)
+    pad = s.d.pad
     SpreadNest(builder, s, _whole_epilogue(s, epilogue), target, packed).run()
     replace_grids(source, epilogue, block)
     if pad is not None:
         erase_with_buffers(pad)
+
+
+def choose_spread(s: Spread, target: Machine) -> DepthwiseAttr:
+    """
+    Returns the sums of a tile of `s`: as its block asks for, else by the rules of docs/targets.md. Fails at the block
+    where its attribute does not fit.
+    """
+    scratch = Block()
+    builder = ScheduledNest(scratch, s.c.block)
+    nest = SpreadNest(builder, _reading(builder, s), None, target)
+    for op in reversed(list(scratch.ops)):
+        op.detach()
+        op.erase()
+    return DepthwiseAttr.of(nest.rows, nest.pixels)
+
+
+def _reading(builder: ScheduledNest, s: Spread) -> Spread:
+    """Returns `s` on a padded copy of the image, which it emits, where elements outside cannot be left out."""
+    if s.c.a.padding is None or has_runs(s.d):
+        return s
+    return replace(s, d=replace(s.d, c=replace(s.c, a=padded_copy(builder, s.c)), pad=None))
 
 
 def _whole_epilogue(s: Spread, epilogue: Epilogue | None) -> Epilogue | None:

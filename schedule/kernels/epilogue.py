@@ -15,8 +15,10 @@ from ...analysis.affine import is_linear, linear_terms, normal_form
 from ...analysis.loop_nests import body_ops, levels_of, perfect_block
 from ...analysis.reorder import may_reorder
 from ...dialects import tile
+from ...dialects.schedule import OnTilesAttr
 from ...dialects.tensor_loop import AllocOp, BlockOp, GridOp
 from .contraction import Contraction, Operand
+from .decisions import may_take
 from .scheduled_nest import Index, ScheduledNest
 
 
@@ -37,7 +39,7 @@ class Epilogue:
 
 
 def epilogue_of(c: Contraction) -> Epilogue | None:
-    """Returns the epilogue of `c`, or `None` where no epilogue follows."""
+    """Returns the epilogue of `c`, or `None` where no epilogue follows, or one that a plan keeps apart."""
     grid = _following(c.grid)
     if grid is None:
         return None
@@ -45,6 +47,8 @@ def epilogue_of(c: Contraction) -> Epilogue | None:
     if block is None or block.has_reduce_axes or block.constraints or not may_reorder(block):
         return None
     if not _takes_every_value(grid, block) or not _maps_only(block):
+        return None
+    if not may_take(c.block, block, OnTilesAttr):
         return None
     accesses = body_accesses(block.body.block).accesses
     stores = [access for access in accesses if access.is_store]

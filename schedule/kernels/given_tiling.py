@@ -12,12 +12,23 @@ from xdsl.ir import Operation
 from ...core.ir.walk import ops_of
 from ...core.messages.diagnostics import fail
 from ...core.roles import TILING
-from ...dialects.schedule import DepthwiseAttr, DotsAttr, TileRegistersAttr, TilingAttr, WinogradAttr
+from ...dialects.schedule import (
+    DepthwiseAttr,
+    DotsAttr,
+    FlatRowsAttr,
+    LeftOutAttr,
+    OnTilesAttr,
+    OrderAttr,
+    TileRegistersAttr,
+    TilingAttr,
+    TransposeAttr,
+    WinogradAttr,
+)
 from ...dialects.tensor_loop import BlockOp
 from ...machine.machine import Machine
 from .contraction import Contraction
 from .register_tiles import RegisterTile, fits, temporaries
-from .tilings import Tiling, choose_tiling, lines_ahead, steps_of
+from .tilings import Tiling, choose_tiling, lines_ahead, rows_follow, steps_of
 
 _UNFIT: dict[type, str] = {
     TilingAttr: "the block is no contraction that register tiles are made for",
@@ -25,6 +36,11 @@ _UNFIT: dict[type, str] = {
     WinogradAttr: "the block is no convolution of 3x3 with stride 1 whose filters are known when the program is loaded",
     DotsAttr: "the block is no product of bytes that the target has dot products for",
     TileRegistersAttr: "the block is no product that tile registers of the target are made for",
+    FlatRowsAttr: "the block is no depthwise convolution whose rows can be flattened",
+    TransposeAttr: "the block is no copy that turns tiles of 16x16 elements",
+    OrderAttr: "the block is alone in no grid whose iterations may be reordered",
+    OnTilesAttr: "the block before it has no register tiles that it can be computed on",
+    LeftOutAttr: "no block after it can read the image without its copy",
 }
 """The reason why a block has no use for an attribute."""
 
@@ -46,7 +62,7 @@ def given_tiling(c: Contraction, prepacked: bool, target: Machine) -> Tiling | N
     if found is None:
         return None
     if type(found) in _UNFIT and not isinstance(found, TilingAttr):
-        refuse(c.block, found, _UNFIT[type(found)])
+        refuse_unfit(c.block, found)
     if not isinstance(found, TilingAttr):
         fail(c.block, f"'{TILING}' is {found}, expected a #schedule.tiling")
     reason = reason_against(tiling_of(found), c, prepacked, target)
@@ -78,6 +94,8 @@ def reason_against(tiling: Tiling, c: Contraction, prepacked: bool, target: Mach
         return f"{tiling.depth_blocks} parts do not divide the {depth} steps of the sum"
     if not (tiling.pack_b or prepacked) and c.b.stride_along(c.n) != 1:
         return "the columns of b are not next to each other in memory, so it must be 'packed'"
+    if tiling.rows_ahead and not rows_follow(c, tiling):
+        return "the rows of a that the next tile reads do not follow in memory, so none are ahead"
     return None
 
 
@@ -89,27 +107,42 @@ def tiling_of(attribute: TilingAttr) -> Tiling:
         attribute.parts.data,
         attribute.panels.data or None,
         bool(attribute.panels_outside.data),
+        rows_ahead=bool(attribute.rows_ahead.data),
     )
 
 
 def attribute_of(tiling: Tiling) -> TilingAttr:
     """Returns the attribute of a tiling. It is the inverse of `tiling_of`."""
     return TilingAttr.of(
-        tiling.tile.rows, tiling.tile.columns, tiling.pack_b, tiling.depth_blocks, tiling.panels, tiling.panels_outside
+        tiling.tile.rows,
+        tiling.tile.columns,
+        tiling.pack_b,
+        tiling.depth_blocks,
+        tiling.panels,
+        tiling.panels_outside,
+        tiling.rows_ahead,
     )
 
 
 def refuse_unused(root: Operation) -> None:
-    """Fails at a block in `root` whose tiling nobody has used, because it is no contraction on register tiles."""
-    for op in ops_of(root, BlockOp):
-        if (found := op.attributes.get(TILING)) is not None:
-            refuse(op, found, _UNFIT.get(type(found), _UNFIT[TilingAttr]))
+    """
+    Fails at a block in `root` whose tiling nobody has used, because it is no contraction on register tiles. Blocks that
+    only wait to be taken up by such a one come last.
+    """
+    left = [(op, op.attributes[TILING]) for op in ops_of(root, BlockOp) if TILING in op.attributes]
+    for op, found in sorted(left, key=lambda each: isinstance(each[1], OnTilesAttr | LeftOutAttr)):
+        refuse_unfit(op, found)
 
 
-def refuse(block: BlockOp, found: object, reason: str) -> NoReturn:
-    """Fails at a block that cannot be cut up as its attribute says."""
+def refuse_unfit(block: BlockOp, found: object) -> NoReturn:
+    """Fails at a block that is not of the kind that its attribute is for."""
+    refuse(block, found, _UNFIT.get(type(found), _UNFIT[TilingAttr]))
+
+
+def refuse(block: BlockOp, found: object, reason: str, attribute: str = TILING) -> NoReturn:
+    """Fails at a block that cannot be scheduled as one of its attributes says."""
     fail(
         block,
-        f"block \"{block.block_name.data}\" cannot have '{TILING}' = {found}: {reason}",
+        f"block \"{block.block_name.data}\" cannot have '{attribute}' = {found}: {reason}",
         hint="without the attribute the rules of docs/targets.md choose; docs/tuning.md says what fits",
     )

@@ -12,8 +12,10 @@ from xdsl.ir.affine import AffineExpr
 from ...analysis.affine import is_linear, normal_form
 from ...analysis.loop_nests import levels_of, perfect_block
 from ...core.ir.walk import ops_of
+from ...dialects.schedule import LeftOutAttr
 from ...dialects.tensor_loop import AllocOp, GridOp
 from .contraction import Contraction, Operand, bound_in_order, index_ranges, operand_of
+from .decisions import may_take
 from .scheduled_nest import Bound, ScheduledNest
 
 
@@ -59,6 +61,7 @@ def is_zero(value: Attribute) -> bool:
 def pad_before(c: Contraction) -> tuple[GridOp, Operand] | None:
     """
     Returns the grid before that fills the buffer of `a`, which nobody else reads, and the operand that it stores there.
+    It is `None` where there is none, or one that a plan keeps.
     """
     buffer = c.a.buffer
     if not isinstance(buffer.owner, AllocOp) or c.a.padding is not None:
@@ -72,6 +75,8 @@ def pad_before(c: Contraction) -> tuple[GridOp, Operand] | None:
         return None
     block = perfect_block(levels_of(grid))
     if block is None or block.has_reduce_axes or block.constraints or not bound_in_order(grid, block):
+        return None
+    if not may_take(c.block, block, LeftOutAttr):
         return None
     stores = ops_of(block, memref.StoreOp)
     loads = ops_of(block, memref.LoadOp)

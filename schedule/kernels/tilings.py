@@ -128,13 +128,17 @@ def rows_ahead(c: Contraction, tiling: Tiling, target: Machine) -> bool:
     """
     Returns whether the rows of a that the next tile reads are to be prefetched.
 
-    They are where a is far larger than L2, a tile of rows reads it once (one panel), and the rows of the next tile
-    follow in memory. The processor's own prefetching loses track of several rows read side by side.
+    They are where a is far larger than L2, and `rows_follow`. The processor's own prefetching loses track of several
+    rows read side by side.
     """
     bytes_per = c.a.type.element_type.size  # pyright: ignore[reportAttributeAccessIssue]
+    return rows_follow(c, tiling) and bytes_per * prod(c.a.type.get_shape()) > 2 * target.l2_bytes
+
+
+def rows_follow(c: Contraction, tiling: Tiling) -> bool:
+    """Returns whether a tile of rows reads them once (one panel), and the rows of the next tile follow in memory."""
     one_panel = tiling.depth_blocks == 1 and c.extent(c.n) <= tiling.tile.columns
     once = all(c.extents[axis] == 1 for axis in c.reduce)
     if not one_panel or not once or c.m is None or c.a.padding is not None:
         return False
-    follow = c.a.stride_along(c.k) == 1 and c.a.stride_along(c.m) == c.extent(c.k)
-    return follow and bytes_per * prod(c.a.type.get_shape()) > 2 * target.l2_bytes
+    return c.a.stride_along(c.k) == 1 and c.a.stride_along(c.m) == c.extent(c.k)

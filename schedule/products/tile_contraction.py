@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import prod
 
 from xdsl.dialects import arith, scf
@@ -11,6 +11,7 @@ from xdsl.ir import Block, Region, SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from ...dialects import tile
+from ...dialects.tensor_loop import GridOp
 from ...dialects.tile import Place
 from ..kernels.contraction import Contraction
 from ..kernels.epilogue import Epilogue, emit_epilogue, epilogue_of, place_of, replace_grids
@@ -31,23 +32,56 @@ def tile_contraction(
     """
     block = Block()
     builder = ScheduledNest(block, c.block)
-    source = c
-    c, pad = (c, None) if keeps_copy else without_copy(c)
-    borders = borders_of(c)
-    if borders is None or not borders.fit(tiling.tile.rows):
-        c, pad, borders = source, None, None
-        if c.a.padding is not None:
-            c = replace(c, a=padded_copy(builder, c))
-    epilogue = epilogue_of(c)
-    if epilogue is not None and tiling.depth_blocks > 1:
-        if epilogue.keeps_result or epilogue.out.type.element_type != c.tile_element:
-            epilogue = None
-        else:  # The parts are summed up where the result goes in the end.
-            c = replace(c, out=epilogue.out)
-    ContractionNest(builder, c, tiling, epilogue, prepacked, borders).run()
+    source, reading = c, _reading(c, tiling, keeps_copy)
+    c = reading.c
+    if reading.copies:
+        c = replace(c, a=padded_copy(builder, c))
+    epilogue = _epilogue(c, tiling)
+    if epilogue is not None and tiling.depth_blocks > 1:  # The parts are summed up where the result goes in the end.
+        c = replace(c, out=epilogue.out)
+    ContractionNest(builder, c, tiling, epilogue, prepacked, reading.borders).run()
     replace_grids(source, epilogue, block)
-    if pad is not None:
-        erase_with_buffers(pad)
+    if reading.pad is not None:
+        erase_with_buffers(reading.pad)
+
+
+@dataclass(frozen=True)
+class _Reading:
+    """The way in which a contraction reads `a`."""
+
+    c: Contraction
+    """The contraction, on the image itself where it needs no padded copy."""
+    pad: GridOp | None = None
+    """The grid before that makes a padded copy, which is not needed."""
+    borders: Borders | None = None
+    copies: bool = False
+    """True where the tiles make a padded copy of their own."""
+
+
+def _reading(c: Contraction, tiling: Tiling, keeps_copy: bool) -> _Reading:
+    direct, pad = (c, None) if keeps_copy else without_copy(c)
+    borders = borders_of(direct)
+    if borders is None or not borders.fit(tiling.tile.rows):
+        return _Reading(c, copies=c.a.padding is not None)
+    return _Reading(direct, pad, borders)
+
+
+def _epilogue(c: Contraction, tiling: Tiling) -> Epilogue | None:
+    """Returns the epilogue of `c`, if the last of several parts of the sum can do it."""
+    epilogue = epilogue_of(c)
+    if epilogue is None or tiling.depth_blocks == 1:
+        return epilogue
+    return None if epilogue.keeps_result or epilogue.out.type.element_type != c.tile_element else epilogue
+
+
+def grids_taken_up(c: Contraction, tiling: Tiling) -> tuple[GridOp | None, GridOp | None]:
+    """Returns the grids that `tile_contraction` takes up: the epilogue, and the padded copy that it can do without."""
+    reading = _reading(c, tiling, False)
+    c = reading.c
+    if reading.copies:  # The epilogue may write where the image was.
+        c = replace(c, a=replace(c.a, buffer=Block(arg_types=[c.a.buffer.type]).args[0]))
+    epilogue = _epilogue(c, tiling)
+    return None if epilogue is None else epilogue.grid, reading.pad
 
 
 class ContractionNest(PackedPanels):

@@ -93,9 +93,15 @@ def _is_tiled(t: Transpose) -> bool:
     return True
 
 
-def tile_transpose(t: Transpose) -> None:
+def side_by_side(t: Transpose) -> int:
+    """Returns how many tiles side by side in the source are read one after the other."""
+    return LINE_TILES if t.extents[t.column] // LANES % LINE_TILES == 0 else 1
+
+
+def tile_transpose(t: Transpose, side: int) -> None:
     """
-    Replaces the grid of `t` by loops over tiles, and loops over the elements that are left at the edges.
+    Replaces the grid of `t` by loops over tiles, `side` tiles side by side in the source at a time, and loops over the
+    elements that are left at the edges. `side` divides the columns of tiles.
 
     Before:
 
@@ -111,7 +117,7 @@ def tile_transpose(t: Transpose) -> None:
     block = Block()
     builder = ScheduledNest(block, t.block)
     rows, columns = t.extents[t.row] // LANES, t.extents[t.column] // LANES
-    _tiles(builder, t, rows, columns)
+    _tiles(builder, t, rows, columns, side)
     _rest(builder, t, {t.row: rows * LANES})
     _rest(builder, t, {t.row: -rows * LANES, t.column: columns * LANES})
     parent = t.grid.parent
@@ -128,10 +134,9 @@ def _names(t: Transpose) -> list[str]:
     return [axis.name_hint or f"a{number}" for number, axis in enumerate(t.block.axes)]
 
 
-def _tiles(builder: ScheduledNest, t: Transpose, rows: int, columns: int) -> None:
+def _tiles(builder: ScheduledNest, t: Transpose, rows: int, columns: int, side: int) -> None:
     """Emits the tiles. Beside the other axes, a few columns of tiles come at a time, from the first row to the last."""
     others = [axis for axis in range(len(t.extents)) if axis not in (t.row, t.column)]
-    side = LINE_TILES if columns % LINE_TILES == 0 else 1
     extents = [*(t.extents[axis] for axis in others), columns // side, rows, side]
     loops = [*(f"i{axis}" for axis in others), "cb", "r", "c"]
     with builder.nest(extents, loops) as variables:

@@ -5,15 +5,23 @@ six.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from xdsl.dialects import arith, math, memref
+from xdsl.dialects.builtin import StringAttr
 from xdsl.dialects.utils import FastMathFlag
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.rewriter import Rewriter
 
 from ...analysis.reductions import Accumulator, accumulators
 from ...core.ir.walk import ops_of
+from ...core.roles import MAXIMUM
 from ...dialects.tensor_loop import AllocOp, BlockOp, FuncOp
+from ..kernels.given_tiling import refuse
 from .nan import nan_reaches_the_row
+
+NONE, ZEROS, NAN = "none", "zeros", "nan"
+"""What a maximum may pass over, as `stepwell.maximum` says it: nothing, the sign of a zero, or NaNs as well."""
 
 SIGN_FREE = arith.FastMathFlagsAttr([FastMathFlag.NO_SIGNED_ZEROS])
 
@@ -28,29 +36,60 @@ def relax_maxima(function: FuncOp, wide: bool = False) -> int:
         %d = arith.subf %x, %max : f32
         %e = math.exp %d : f32
 
-    With `wide` it becomes `arith.maxnumf`, which passes over NaNs, where those reach all results in other ways
-    (`nan.py`). `wide` stands for registers of 64 bytes, where `vectorize-loops` takes it up.
+    After:
 
         %m = arith.maximumf %max, %x fastmath<nsz> : f32
 
     The sign of a zero maximum only decides that of a zero difference, and the exponential of both zeros is 1.
 
     With `wide` (registers of 64 bytes, where `vectorize-loops` takes it up), it becomes `arith.maxnumf`, which passes
-    over NaNs, where those reach all results in other ways (`nan.py`).
+    over NaNs, where those reach all results in other ways (`nan.py`). A `stepwell.maximum` of the block goes before
+    these rules, and fails where it would change results.
     """
     count = 0
     for block in ops_of(function, BlockOp):
-        for accumulator in accumulators(block) or ():
+        given = block.attributes.get(MAXIMUM)
+        chosen = relaxed(block, wide) if given is None else _given(block, given)
+        for accumulator in _maxima(block) if chosen in (ZEROS, NAN) else ():
             update = accumulator.store.value.owner
-            if not isinstance(update, arith.MaximumfOp) or update.fastmath.data:
-                continue
-            if isinstance(accumulator.buffer.owner, AllocOp) and _only_before_exp(accumulator, update, block):
-                if wide and nan_reaches_the_row(block, accumulator):
-                    _replace(update)
-                else:
-                    update.properties["fastmath"] = SIGN_FREE
-                count += 1
+            assert isinstance(update, arith.MaximumfOp)
+            if chosen == NAN:
+                _replace(update)
+            else:
+                update.properties["fastmath"] = SIGN_FREE
+            count += 1
     return count
+
+
+def relaxed(block: BlockOp, wide: bool) -> str | None:
+    """Returns what the maxima that `block` takes may pass over, `ZEROS` or `NAN`, or `None` where it takes none."""
+    found = list(_maxima(block))
+    if not found:
+        return None
+    return NAN if wide and all(nan_reaches_the_row(block, each) for each in found) else ZEROS
+
+
+def _given(block: BlockOp, given: Attribute) -> str:
+    """Returns what the block asks for. Fails at the block where that changes results."""
+    chosen = given.data if isinstance(given, StringAttr) else None
+    if chosen not in (NONE, ZEROS, NAN):
+        refuse(block, given, f'expected "{NONE}", "{ZEROS}" or "{NAN}"', MAXIMUM)
+    found = list(_maxima(block))
+    if chosen != NONE and not found:
+        refuse(block, given, "it takes no maximum that is only subtracted before an exponential", MAXIMUM)
+    if chosen == NAN and not all(nan_reaches_the_row(block, each) for each in found):
+        refuse(block, given, "a NaN would not reach all results of its row in another way", MAXIMUM)
+    return chosen
+
+
+def _maxima(block: BlockOp) -> Iterator[Accumulator]:
+    """Yields the maxima of a block that are only subtracted before an exponential."""
+    for accumulator in accumulators(block) or ():
+        update = accumulator.store.value.owner
+        if not isinstance(update, arith.MaximumfOp) or update.fastmath.data:
+            continue
+        if isinstance(accumulator.buffer.owner, AllocOp) and _only_before_exp(accumulator, update, block):
+            yield accumulator
 
 
 def _replace(update: arith.MaximumfOp) -> None:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.dialects.builtin import IntegerAttr
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr
 from xdsl.rewriter import Rewriter
 
 from ...analysis.access_regions import root_buffer
 from ...analysis.loop_nests import body_ops
 from ...core.ir.walk import ops_of
+from ...core.roles import ROWS
 from ...dialects.tensor_loop import AllocOp, BlockOp, ForOp, FuncOp, LoopOp
 from ...dialects.tensor_loop.loops import loop_body
+from ..kernels.given_tiling import refuse
 from ..primitives.dependences import Touch, orderless, touches
 
 MIN_ROW = 64
@@ -39,24 +42,26 @@ def fuse_rows(function: FuncOp) -> int:
 
     Iteration %i of a later loop may only need what iteration %i of those before it wrote: every access to a buffer that
     one of them writes has %i itself as index in one and the same dimension. Only loads, stores and arithmetic move.
+
+    A loop whose first block has `stepwell.rows` joins those before only inside as many loops as that number says.
     """
     count = 0
-    pending = [function.body.block]
+    pending = [(function.body.block, 0)]
     while pending:
-        block = pending.pop()
-        for group in list(_groups(block)):
+        block, depth = pending.pop()
+        for group in list(_groups(block, depth)):
             count += len(group) - 1
-            pending.append(_fused(group).body.block)
+            pending.append((_fused(group).body.block, depth + 1))
     return count
 
 
-def _groups(block: Block) -> Iterator[list[ForOp]]:
-    """Yields the runs of two and more loops to fuse, in order."""
+def _groups(block: Block, depth: int) -> Iterator[list[ForOp]]:
+    """Yields the runs of two and more loops to fuse, in order. `depth` is the number of loops around them."""
     group: list[ForOp] = []
     for op in body_ops(block):
         if isinstance(op, AllocOp):
             continue
-        if isinstance(op, ForOp) and group and _may_join(group, op):
+        if isinstance(op, ForOp) and group and _is_asked(op, depth) and why_apart(group, op) is None:
             group.append(op)
             continue
         if len(group) > 1 and _has_rows(group):
@@ -64,6 +69,53 @@ def _groups(block: Block) -> Iterator[list[ForOp]]:
         group = [op] if isinstance(op, ForOp) else []
     if len(group) > 1 and _has_rows(group):
         yield group
+
+
+def _is_asked(loop: ForOp, depth: int) -> bool:
+    """Returns whether the first block of `loop` has no `stepwell.rows`, or shares more than `depth` loops by it."""
+    found = next((block.attributes.get(ROWS) for block in ops_of(loop.body, BlockOp)), None)
+    return not isinstance(found, IntegerAttr) or found.value.data > depth
+
+
+def shared_loops(block: BlockOp, before: BlockOp) -> int:
+    """Returns how many loops are around both blocks."""
+    return len({id(loop) for loop in _around(block)} & {id(loop) for loop in _around(before)})
+
+
+def check_rows(function: FuncOp) -> None:
+    """Fails at a block that does not share as many loops with the block before it as its `stepwell.rows` says."""
+    before: BlockOp | None = None
+    for block in ops_of(function, BlockOp):
+        found = block.attributes.get(ROWS)
+        if found is not None:
+            _check(block, found, before)
+        before = block
+
+
+def _check(block: BlockOp, found: Attribute, before: BlockOp | None) -> None:
+    if not isinstance(found, IntegerAttr) or found.value.data < 0:
+        refuse(block, found, "expected a number of loops, at least 0", ROWS)
+    asked = found.value.data
+    if asked and before is None:
+        refuse(block, asked, "no block is before it", ROWS)
+    if before is None or (shared := shared_loops(block, before)) >= asked:
+        return
+    mine, others = _around(block)[shared:], _around(before)[shared:]
+    if not mine or not others:
+        reason = f"only {shared} loops are around it and around"
+    else:
+        reason = why_apart([others[0]], mine[0]) or f"a row has less than {MIN_ROW} iterations here or in"
+    refuse(block, asked, f'{reason} "{before.block_name.data}"', ROWS)
+
+
+def _around(block: BlockOp) -> list[ForOp]:
+    """Returns the loops around a block, outermost first."""
+    found: list[ForOp] = []
+    parent = block.parent_op()
+    while isinstance(parent, ForOp):
+        found.insert(0, parent)
+        parent = parent.parent_op()
+    return found
 
 
 def _has_rows(group: Sequence[ForOp]) -> bool:
@@ -110,26 +162,31 @@ def _around_blocks(loop: ForOp) -> Iterator[Operation]:
                 pending.append(op)
 
 
-def _may_join(group: Sequence[ForOp], loop: ForOp) -> bool:
-    """Returns whether `loop` may run its iteration %i right after that of the loops of `group`."""
+def why_apart(group: Sequence[ForOp], loop: ForOp) -> str | None:
+    """
+    Returns why `loop` may not run its iteration %i right after that of the loops of `group`, `None` where it may. The
+    text ends before the name of a block of `group`.
+    """
     if loop.extent != group[0].extent:
-        return False
+        return "its outermost loop has another number of iterations than that of"
     if not _is_candidate(loop) or (len(group) == 1 and not _is_candidate(group[0])):
-        return False
+        return "something else than loads, stores and arithmetic is in its loops or in those of"
     before = [(each.variable, touch) for each in group for touch in _touches(each)]
     after = [(loop.variable, touch) for touch in _touches(loop)]
     shared = {touch.buffer for _, touch in before} & {touch.buffer for _, touch in after}
     written = {touch.buffer for _, touch in (*before, *after) if touch.is_store}
     if any(root_buffer(touch.buffer) is not touch.buffer for _, touch in (*before, *after)):
-        return False
+        return "a view of a buffer is touched by it or by"
     if loop.extent == 1:
-        return not shared.isdisjoint(written)
+        return "it touches nothing that is written by" if shared.isdisjoint(written) else None
     rows: dict[SSAValue, set[int]] = {}
     for variable, touch in (*before, *after):
         if touch.buffer in shared and touch.buffer in written:
             found = _row_dimensions(touch, variable)
             rows[touch.buffer] = rows.get(touch.buffer, found) & found
-    return bool(rows) and all(rows.values())
+    if not rows:
+        return "it touches nothing that is written by"
+    return None if all(rows.values()) else "it needs other rows than the one that is just written by"
 
 
 def _touches(loop: ForOp) -> Iterator[Touch]:

@@ -13,7 +13,7 @@ from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import DiagnosticException, ParseError
 
 from ...core.fingerprint import compiler_fingerprint
-from ...core.messages.diagnostics import OperationError, emit_remark, emit_warning
+from ...core.messages.diagnostics import OperationError, emit_remark, emit_warning, listening
 from ...core.passes.base import StepwellPass, collecting_statistics
 from ...core.text.parsing import parse_text
 from ...dialects.schedule import ProgramOp, StepOp
@@ -88,7 +88,7 @@ class ApplyTuningPass(StepwellPass):
         """
         copy = kernel.module.clone()
         replay(program, copy)
-        with collecting_statistics():
+        with collecting_statistics(), listening(lambda _: None):
             PrepackWeightsPass(self.target).apply(ctx, copy)
             ScheduleCPUPass(self.target).apply(ctx, copy)
 

@@ -30,7 +30,7 @@ from ...dialects.graph.constants import WeightOp
 from ...dialects.schedule import ProgramOp
 from ...dialects.schedule.ops import GetBlockOp
 from ...dialects.tensor_loop import BlockOp, CallOp, FuncOp
-from ..default.prepack import is_constant
+from ..default.constants import Constants
 
 NAME = "kernel"
 
@@ -106,21 +106,22 @@ def kernels_of(module: ModuleOp) -> list[Kernel]:
     calls: dict[str, list[CallKernelOp]] = {}
     for call in ops_of(module, CallKernelOp):
         calls.setdefault(call.callee_name, []).append(call)
+    constants = Constants(module)
     found: list[Kernel] = []
     for function in (op for op in module.ops if isinstance(op, FuncOp)):
         users = calls.get(function.sym_name.data, [])
         if users and all(_prepares(call) for call in users):
             continue
         if _stands_alone(function):
-            found.append(Kernel(function, tuple(_constants(function, users, module))))
+            found.append(Kernel(function, tuple(_known(function, users, constants))))
     return found
 
 
-def _constants(function: FuncOp, calls: list[CallKernelOp], module: ModuleOp) -> Iterator[bool]:
+def _known(function: FuncOp, calls: list[CallKernelOp], constants: Constants) -> Iterator[bool]:
     """Yields for each input whether `prepack-weights`, which changes private functions only, sees it as constant."""
     private = bool(calls) and function.sym_visibility is not None
     for number in range(len(function.inputs)):
-        yield private and all(is_constant(call.inputs[number], module) for call in calls)
+        yield private and all(constants.is_constant(call.inputs[number]) for call in calls)
 
 
 def _prepares(call: CallKernelOp) -> bool:

@@ -1,0 +1,159 @@
+"""The pass `apply-schedule-plan`: kernels are made of grids as the attributes of their blocks say."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+
+from ...core.ir.walk import ops_of
+from ...core.passes.base import StepwellPass
+from ...core.roles import MAXIMUM, PREPACKED, REASON, ROWS, SHARE, TILING
+from ...dialects.schedule import (
+    DepthwiseAttr,
+    DotsAttr,
+    FlatRowsAttr,
+    OrderAttr,
+    TileRegistersAttr,
+    TilingAttr,
+    TransposeAttr,
+    WinogradAttr,
+)
+from ...dialects.tensor_loop import BlockOp, FuncOp, GridOp
+from ...machine.machine import Machine
+from ...machine.named import chosen_machine
+from ..bytes.products import is_byte_product, tile_byte_product
+from ..depthwise.convolution import depthwise_of
+from ..depthwise.schedule import tile_depthwise
+from ..grouped.split import split_all_groups
+from ..grouped.spread import decide_spread
+from ..grouped.spread_tiles import tile_spread
+from ..kernels.contraction import contraction_of
+from ..kernels.given_tiling import refuse, refuse_unused, tiling_for
+from ..products.tile_contraction import tile_contraction
+from ..products.transpose import tile_transpose, transpose_of
+from ..rows.maxima import relax_maxima
+from ..rows.schedule import check_rows, fuse_rows
+from .decide import block_of, check_side, chosen_for, handing_on
+from .loop_order import given_order, split_grid
+from .parallelize import check_share, lift_grains, parallelize
+
+STRIPPED = (REASON, PREPACKED, ROWS, SHARE, MAXIMUM)
+"""The attributes of blocks that nobody needs once the plan is applied."""
+
+
+@dataclass(frozen=True)
+class ApplySchedulePlanPass(StepwellPass):
+    """
+    Makes kernels of grids, as the attributes that `plan-schedules` wrote on their blocks say.
+
+    Before:
+
+        tensor_loop.grid (%i, %j, %k) in (128, 10, 784) { tensor_loop.block "matmul" ...
+            attributes {stepwell.tiling = #schedule.order<[0, 2, 1], vectorized>} { ... } }
+
+    After:
+
+        tensor_loop.for %i in 128 {
+          tensor_loop.for %k in 784 {
+            tensor_loop.for %j in 10 vectorized { tensor_loop.block "matmul" ... { ... } } } }
+
+    A grid whose block has no such attribute stays as it is. An attribute that does not fit, or that nothing takes up,
+    is an error at the block. Running it twice changes nothing.
+
+    `target` names the machine to schedule for (docs/targets.md), or that of the pass context when left out. With
+    `flush`, products of bf16 may take numbers below 2**-126 for zeros, as AMX does.
+    """
+
+    name = "apply-schedule-plan"
+
+    target: str | None = None
+    flush: bool = False
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        target = chosen_machine(self.target)
+        lift_grains(op)
+        self.count("convolutions split into groups", split_all_groups(op))
+        grids = ops_of(op, GridOp)
+        for grid in grids:
+            self._depthwise(grid, target)
+        for grid in grids:
+            self._product(grid, target)
+        for grid in grids:
+            self._loops(grid)
+        refuse_unused(op)
+        for function in ops_of(op, FuncOp):
+            self.count("loops over rows fused", fuse_rows(function))
+            check_rows(function)
+            self.count("maxima relaxed", relax_maxima(function, target.has_wide_registers))
+            check_share(function)
+            self.count("loops parallelized", parallelize(function))
+        for block in ops_of(op, BlockOp):
+            for name in STRIPPED:
+                block.attributes.pop(name, None)
+
+    def _depthwise(self, grid: GridOp, target: Machine) -> None:
+        """
+        Tiles a depthwise convolution, or a grouped one whose groups share vectors. They come first, before padded
+        copies that others read.
+        """
+        if not isinstance(chosen_for(grid), DepthwiseAttr | FlatRowsAttr):
+            return
+        found = depthwise_of(grid)
+        if found is not None:
+            with handing_on(found.c.block):
+                tile_depthwise(found, target)
+            self.count("depthwise convolutions tiled")
+        elif (spread := decide_spread(grid, target)) is not None:
+            with handing_on(spread.c.block):
+                tile_spread(spread, target)
+            self.count("grouped convolutions on shared vectors")
+
+    def _product(self, grid: GridOp, target: Machine) -> None:
+        """
+        Tiles a contraction. They come before other grids, which may be padded copies that contractions can do without.
+        """
+        chosen = chosen_for(grid)
+        if not isinstance(chosen, TilingAttr | WinogradAttr | DotsAttr | TileRegistersAttr):
+            return
+        c = contraction_of(grid)
+        if c is None:
+            return
+        _check_prepacked(c.block)
+        with handing_on(c.block):
+            if not isinstance(chosen, TilingAttr) and is_byte_product(c, target, flush=self.flush):
+                tile_byte_product(c, target)
+            else:
+                tile_contraction(c, tiling_for(c, False, target))
+        self.count("contractions tiled")
+
+    def _loops(self, grid: GridOp) -> None:
+        """Makes loops of tiles of a copy, or single loops of any other grid."""
+        if grid.parent is None:  # It has been taken up by another kernel.
+            return
+        chosen = chosen_for(grid)
+        if isinstance(chosen, TransposeAttr):
+            transpose = transpose_of(grid)
+            if transpose is not None:
+                check_side(transpose, chosen)
+                with handing_on(transpose.block):
+                    tile_transpose(transpose, chosen.side.data)
+                self.count("transposes tiled")
+        elif isinstance(chosen, OrderAttr):
+            order, block = given_order(grid, chosen), block_of(grid)
+            if block is not None:
+                del block.attributes[TILING]
+            split_grid(grid, order)
+            self.count("grids scheduled")
+            if order.vectorized:
+                self.count("loops vectorized")
+        else:
+            self.count("grids left alone")
+
+
+def _check_prepacked(block: BlockOp) -> None:
+    """Fails at a block whose right operand should have been laid out."""
+    found = block.attributes.get(PREPACKED)
+    if found is not None and found.value.data:  # pyright: ignore[reportAttributeAccessIssue]
+        refuse(block, "true", "'prepack-weights' has not laid out its right operand", PREPACKED)

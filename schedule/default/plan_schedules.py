@@ -1,0 +1,187 @@
+"""The pass `plan-schedules`: what is decided about each grid, as attributes of its block."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import BoolAttr, ModuleOp
+from xdsl.ir import Attribute
+
+from ...core.ir.walk import ops_of
+from ...core.messages.diagnostics import emit_remark, remarks_wanted
+from ...core.passes.base import StepwellPass
+from ...core.roles import MAXIMUM, PREPACKED, ROWS, SHARE, TILING
+from ...dialects.schedule import LeftOutAttr, OnTilesAttr, OrderAttr
+from ...dialects.tensor_loop import BlockOp, FuncOp, GridOp
+from ...machine.named import chosen_machine
+from ..depthwise.convolution import depthwise_of
+from ..grouped.split import split_all_groups
+from ..grouped.spread import decide_spread
+from ..kernels.contraction import contraction_of
+from ..kernels.given_tiling import refuse
+from ..products.transpose import transpose_of
+from .constants import Constants
+from .decide import (
+    Decision,
+    Options,
+    block_of,
+    chosen_for,
+    decide_depthwise,
+    decide_order,
+    decide_product,
+    decide_shared,
+    decide_transpose,
+    described,
+    reason_of,
+    write,
+)
+from .decide_loops import decide_loops
+
+OF_ITS_OWN = (OrderAttr, OnTilesAttr, LeftOutAttr)
+"""The attributes that any block may have, whatever it computes."""
+
+
+@dataclass(frozen=True)
+class PlanSchedulesPass(StepwellPass):
+    """
+    Decides how the loops of each grid run, and writes each decision on its block, with the reason.
+
+    Before:
+
+        tensor_loop.grid (%i, %j, %k) in (96, 128, 64) { tensor_loop.block "matmul" ... { ... } }
+
+    After:
+
+        tensor_loop.grid (%i, %j, %k) in (96, 128, 64) {
+          tensor_loop.block "matmul" ... attributes {
+              stepwell.tiling = #schedule.tiling<rows = 8, columns = 48, panels_outside>,
+              stepwell.reason = "8x48 sums take 24 of 32 registers and the fewest cycles; ..."} { ... } }
+
+    `prepack-weights` and `apply-schedule-plan` obey these attributes, also where they are edited (docs/schedules.md).
+    A decision that a block has already is kept. One that does not fit is an error at the block. Remarks tell each
+    decision, and name the kernels for which nothing better than a plain loop nest was found.
+
+    `target` names the machine to schedule for (docs/targets.md), or that of the pass context when left out. `prepack`
+    says that `prepack-weights` follows, which lays out constant right operands once. Without `winograd` convolutions
+    are not computed by Winograd's filtering. With `flush`, products of bf16 may take numbers below 2**-126 for zeros.
+    """
+
+    name = "plan-schedules"
+
+    target: str | None = None
+    prepack: bool = True
+    winograd: bool = True
+    flush: bool = False
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        options = Options(chosen_machine(self.target), self.winograd, self.flush)
+        constants = Constants(op) if self.prepack else None
+        self.count("convolutions split into groups", split_all_groups(op))
+        for function in ops_of(op, FuncOp):
+            Planner(function, options, constants).run()
+            decide_loops(function, options.target.has_wide_registers)
+            if remarks_wanted():
+                _tell(function)
+
+
+class Planner:
+    """Plans one loop function. `constants` is `None` where no weights are laid out."""
+
+    def __init__(self, function: FuncOp, options: Options, constants: Constants | None):
+        self.function = function
+        self.options = options
+        self.constants = constants
+        self.rest: dict[GridOp, None] = {}
+        """The grids about which nothing is decided."""
+
+    def run(self) -> None:
+        """
+        Decides about depthwise convolutions first, then about products, and then about what these do not take up.
+        """
+        self.rest = dict.fromkeys(ops_of(self.function, GridOp))
+        for grid in [each for each in self.rest if self._is_free(each)]:
+            if grid in self.rest and (d := depthwise_of(grid)) is not None:
+                self._decided(grid, decide_depthwise(d, self.options))
+        for grid in [each for each in self.rest if self._is_free(each)]:
+            if grid in self.rest:
+                self._product(grid)
+        for grid in list(self.rest):
+            if not isinstance(chosen_for(grid), OnTilesAttr | LeftOutAttr):
+                transpose = transpose_of(grid) if self._is_free(grid) else None
+                self._decided(grid, decide_order(grid) if transpose is None else decide_transpose(transpose))
+
+    @staticmethod
+    def _is_free(grid: GridOp) -> bool:
+        """Returns whether the block of a grid does not ask for loops of its own, or to be taken up."""
+        return not isinstance(chosen_for(grid), OF_ITS_OWN)
+
+    def _product(self, grid: GridOp) -> None:
+        c = contraction_of(grid)
+        if c is None:
+            return
+        prepacked = False
+        if self.constants is not None:
+            reason = self.constants.reason_against(self.function, c, self.options)
+            prepacked = asked_to_prepack(c.block, reason)
+            write(
+                c.block,
+                PREPACKED,
+                BoolAttr.from_bool(prepacked),
+                reason or "its right operand is the same at every call",
+            )
+        spread = decide_spread(grid, self.options.target)
+        decision = decide_product(c, prepacked, self.options) if spread is None else decide_shared(spread, self.options)
+        self._decided(grid, decision)
+
+    def _decided(self, grid: GridOp, decision: Decision) -> None:
+        """Writes a decision on the block of `grid` and on those that its kernel takes up."""
+        block = block_of(grid)
+        if block is None:
+            return
+        name = block.block_name.data
+        write(block, TILING, decision.attribute, decision.reason)
+        self.rest.pop(grid, None)
+        taken: tuple[tuple[GridOp | None, Attribute, str], ...] = (
+            (decision.epilogue, OnTilesAttr.of(name), "each element of a tile is mapped while it is in a register"),
+            (decision.pad, LeftOutAttr.of(name), "the elements of the padding need not be in memory"),
+        )
+        for other, attribute, reason in taken:
+            if other is not None and (neighbour := block_of(other)) is not None:
+                write(neighbour, TILING, attribute, reason)
+                self.rest.pop(other, None)
+
+
+def asked_to_prepack(block: BlockOp, reason: str | None) -> bool:
+    """
+    Returns whether the right operand of `block` is to be laid out once: as the block says, else where it can be.
+    `reason` is why it cannot. Fails at the block where it says otherwise.
+    """
+    found = block.attributes.get(PREPACKED)
+    if found is None:
+        return reason is None
+    if not isinstance(found, type(BoolAttr.from_bool(True))) or found.type != BoolAttr.from_bool(True).type:
+        refuse(block, found, "expected true or false", PREPACKED)
+    asked = bool(found.value.data)
+    if asked and reason is not None:
+        refuse(block, "true", reason, PREPACKED)
+    return asked
+
+
+def _tell(function: FuncOp) -> None:
+    """Tells the decisions about a function by remarks, a remark per grid."""
+    for grid in ops_of(function, GridOp):
+        block, attribute = block_of(grid), chosen_for(grid)
+        if block is None:
+            continue
+        end = "; nothing better than a plain loop nest was found" if Decision(attribute, "").plain else ""
+        text = f"{described(attribute)} because {reason_of(block, TILING)}{end}"
+        for name, words in ((PREPACKED, "laid out once"), (ROWS, "rows"), (MAXIMUM, "maximum"), (SHARE, "threads")):
+            if name in block.attributes:
+                text += f"; {words}: {_plainly(block.attributes[name])}, as {reason_of(block, name)}"
+        emit_remark(block, f'block "{block.block_name.data}" of @{function.sym_name.data}: {text}')
+
+
+def _plainly(value: Attribute) -> str:
+    """Returns a decision without its type."""
+    return str(value).partition(" : ")[0]

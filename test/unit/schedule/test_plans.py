@@ -1,0 +1,171 @@
+"""
+Schedules as text: for every class of kernel the decisions are there, with reasons; edited by hand they are obeyed and
+the results stay right; a decision that does not fit is refused at its block.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import stepwell
+from counts import FULL
+from kernel_classes import KERNELS
+from named_machines import as_machine, runs_here
+from plan_edits import illegal_choice, other_choices, planned_blocks
+from stepwell import reference
+from stepwell.core.messages.diagnostics import OperationError, listening
+from stepwell.core.passes.context import PassContext
+from stepwell.core.passes.pipelines import run_pipeline
+from stepwell.core.roles import REASON, SHARE, TILING
+from stepwell.core.text.parsing import make_context, parse, parse_text
+from tolerances import check_program
+from xdsl.dialects.builtin import DictionaryAttr, ModuleOp
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "bench"))
+
+from suite.programs import describe, load_cases, load_classes
+from suite.stepwell_engine import program_text
+
+MACHINE = "x86-64-v3" if runs_here("x86-64-v3") else "host"
+REST = "prepack-weights,apply-schedule-plan,merge-prepare-functions"
+WITHOUT_CHOICE = ("C8-call",)
+"""The classes of bench/cases.json whose programs have no kernel, and so no decision."""
+
+CHEAP = ("gemm", "conv3x3", "depthwise", "softmax", "transpose")
+"""The kernels that are compiled in `make test`."""
+
+
+def smallest_case(name: str) -> str:
+    """The program of the smallest case of a class of bench/cases.json."""
+    cases = [case for case in load_cases() if case["class"] == name]
+    return program_text(describe(min(cases, key=lambda case: np.prod(case["sizes"]))))
+
+
+PROGRAMS = {name: KERNELS[name] for name in (KERNELS if FULL else CHEAP)} | (
+    {name: smallest_case(name) for name in load_classes() if name not in WITHOUT_CHOICE} if FULL else {}
+)
+
+
+def planned(text: str, machine: str = MACHINE) -> ModuleOp:
+    """A program as loop functions with a plan."""
+    module = parse(text)
+    with PassContext(config={} if machine == "host" else {"target": machine}):
+        run_pipeline(make_context(), module, "graph-optimize,to-loops,plan-schedules")
+    return module
+
+
+def arrays_for(text: str) -> tuple[list[np.ndarray], dict[str, np.ndarray]]:
+    """Small whole numbers for the inputs and weights of a program, so that the order of sums does not matter."""
+    generator = np.random.default_rng(5)
+
+    def draw(shape: str, dtype: str) -> np.ndarray:
+        sizes = [int(size) for size in shape.split("x") if size]
+        return generator.integers(-3, 4, sizes).astype(np.int8 if dtype == "i8" else np.float32)
+
+    head = text[: text.index("->")]
+    inputs = [draw(*found) for found in re.findall(r"%\w+: tensor<([0-9x]*)x(\w+)>", head)]
+    named = re.findall(r'graph.weight "([^"]+)" : tensor<([0-9x]*)x(\w+)>', text)
+    return inputs, {key: draw(shape, dtype) for key, shape, dtype in named}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_decisions_are_printed_and_may_be_edited(name: str) -> None:
+    """All blocks take their first other choice, then all their last; the text is parsed again in between."""
+    text = PROGRAMS[name]
+    inputs, weights = arrays_for(text)
+    expected = reference.run(parse(text), "main", *inputs, weights=weights)
+    for number in (0, -1):
+        module = planned(text)
+        edited = 0
+        for block in planned_blocks(module):
+            choices = other_choices(block)
+            for attribute, value in [choices[number]] if choices else []:
+                block.attributes[attribute] = value
+                edited += 1
+        assert edited, "no decision has another legal choice"
+        again = parse_text(make_context(), str(module), "plan")
+        with as_machine(MACHINE):
+            exe = stepwell.compile(again, pipeline=f"{REST},finish", weights=weights, cache=False, threads=1)
+            check_program(3000, exe(*inputs), expected)
+
+
+@pytest.mark.parametrize("name", {**KERNELS, **PROGRAMS})
+def test_every_kernel_has_a_decision_with_a_reason(name: str) -> None:
+    module = planned({**KERNELS, **PROGRAMS}[name])
+    found = planned_blocks(module)
+    assert found
+    for block in found:
+        reasons = block.attributes[REASON]
+        assert isinstance(reasons, DictionaryAttr)
+        assert {TILING, *(reasons.data)} <= {*block.attributes} and TILING in reasons.data, str(reasons)
+
+
+@pytest.mark.parametrize("name", {**KERNELS, **PROGRAMS})
+def test_an_illegal_edit_is_refused_at_its_block(name: str) -> None:
+    text = {**KERNELS, **PROGRAMS}[name]
+    for number in range(len(planned_blocks(planned(text)))):
+        module = planned(text)
+        block = planned_blocks(module)[number]
+        block.attributes[TILING], reason = illegal_choice(block)
+        edited = str(module)
+        again = parse_text(make_context(), edited, "plan.mlir")
+        with (
+            pytest.raises(OperationError, match=reason) as caught,
+            PassContext(config={} if MACHINE == "host" else {"target": MACHINE}),
+        ):
+            run_pipeline(make_context(), again, REST)
+        point = caught.value.diagnostic.point
+        assert point is not None
+        line = edited.splitlines()[point.line - 1]
+        assert f'tensor_loop.block "{block.block_name.data}"' in line and str(block.attributes[TILING]) in line
+
+
+def test_a_plan_applied_is_the_default_schedule() -> None:
+    """The text of a plan, parsed again and applied, gives what the passes in a row give. A plan is made once."""
+    module = planned(KERNELS["softmax"])
+    once = str(module)
+    with PassContext(config={} if MACHINE == "host" else {"target": MACHINE}):
+        run_pipeline(make_context(), module, "plan-schedules")
+        assert str(module) == once
+        again = parse_text(make_context(), once, "plan")
+        run_pipeline(make_context(), again, "apply-schedule-plan")
+        other = parse(KERNELS["softmax"])
+        run_pipeline(make_context(), other, "graph-optimize,to-loops,schedule-cpu")
+    assert str(again) == str(other)
+    assert "stepwell." not in str(again)
+
+
+def test_threads_share_what_the_plan_says() -> None:
+    text = KERNELS["gelu"].replace("10000", "4000000")
+    module = planned(text)
+    (block,) = planned_blocks(module)
+    found: dict[int, bool] = {}
+    for share in (block.attributes[SHARE].value.data, 0):  # pyright: ignore[reportAttributeAccessIssue]
+        module = planned(text)
+        (block,) = planned_blocks(module)
+        block.attributes[SHARE] = type(block.attributes[SHARE])(share, 64)  # pyright: ignore
+        run_pipeline(make_context(), module, "apply-schedule-plan")
+        found[share] = "parallel" in str(module)
+    assert found == {100000: True, 0: False}
+
+
+def test_remarks_tell_decisions_and_plain_loop_nests() -> None:
+    """The scan has to keep its order, so nothing better than a plain loop nest is found, and the remark says so."""
+    text = """func.func @main(%x: tensor<4x8xf64>) -> tensor<4x8xf64> {
+      %y = graph.sin %x : (tensor<4x8xf64>) -> tensor<4x8xf64>
+      func.return %y : tensor<4x8xf64>
+    }"""
+    told: list[str] = []
+    with listening(lambda each: told.append(each.message)):
+        planned(text)
+        planned(KERNELS["gemm"], "x86-64-v3")
+    assert any(
+        "a plain loop nest in order [0, 1] because each element calls a function of the C library; "
+        "nothing better than a plain loop nest was found" in each
+        for each in told
+    ), told
+    assert any(re.search(r"tiles \d+x\d+ because \d+x\d+ sums take \d+ of 16 registers", each) for each in told), told
