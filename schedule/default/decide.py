@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
 
 from xdsl.dialects.builtin import DictionaryAttr, IntegerType, StringAttr
@@ -142,6 +142,8 @@ def decide_product(c: Contraction, prepacked: bool, options: Options) -> Decisio
         given = given if isinstance(given, DotsAttr | TileRegistersAttr) else None
     else:
         tiling = tiling_for(c, prepacked, options.target)
+        if tiling.panels is not None and tiling.panels >= ceil(c.extent(c.n) / tiling.tile.columns):
+            tiling = replace(tiling, panels=None)
         chosen, reason = attribute_of(tiling), _why_tiles(c, tiling, prepacked, options.target)
         epilogue, pad = grids_taken_up(c, tiling)
     return Decision(given or chosen, reason if given is None else GIVEN, epilogue, pad)
@@ -213,6 +215,7 @@ def write(block: BlockOp, name: str, value: Attribute | None, reason: str) -> No
         if block.attributes.get(name) == value:
             reason = reason_of(block, name)
         block.attributes[name] = value
+    block.attributes.pop(REASON, None)  # The reasons are printed last.
     block.attributes[REASON] = DictionaryAttr({**reasons, name: StringAttr(reason)})
 
 

@@ -9,20 +9,35 @@ decided for each grid. The rule is that of `apply-schedule-plan`, so it finds th
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import ceil, prod
 
+from xdsl.dialects import memref
 from xdsl.dialects.builtin import IntegerAttr, StringAttr, i64
 from xdsl.ir import Attribute
 
 from ...analysis.loop_nests import body_ops
-from ...analysis.work import WORTH_SHARING, nanoseconds
+from ...analysis.work import SCALAR, WORTH_SHARING, nanoseconds
 from ...core.ir.walk import ops_of
 from ...core.roles import MAXIMUM, ROWS, SHARE
-from ...dialects.schedule import OrderAttr
+from ...dialects.schedule import (
+    DepthwiseAttr,
+    FlatRowsAttr,
+    LeftOutAttr,
+    OnTilesAttr,
+    OrderAttr,
+    TransposeAttr,
+    WinogradAttr,
+)
 from ...dialects.tensor_loop import BlockOp, ForOp, FuncOp, GridOp, LoopOp
 from ..rows.maxima import NAN, ZEROS, relaxed
 from ..rows.schedule import fuse_rows, shared_loops
 from .decide import block_of, chosen_for, write
 from .loop_order import given_order, split_grid
+
+OF_PRODUCT, OF_SUM, OF_LAYOUT = 1 / 30, 0.15, 0.4
+"""
+Nanoseconds: twice the multiply-add of `analysis.work`, one with operands from memory, and an element that is copied.
+"""
 
 WHY = {
     ZEROS: "it is only subtracted before an exponential, where the sign of a zero does not count",
@@ -51,7 +66,7 @@ def _write(block: BlockOp, name: str, value: Attribute, reason: str) -> None:
     write(block, name, block.attributes.get(name, value), reason)
 
 
-def _kernels(function: FuncOp) -> Iterator[tuple[LoopOp, BlockOp]]:
+def kernels(function: FuncOp) -> Iterator[tuple[LoopOp, BlockOp]]:
     """Yields the outermost loops of a function, each with its first block."""
     for op in body_ops(function.body.block):
         if isinstance(op, LoopOp):
@@ -62,7 +77,7 @@ def _kernels(function: FuncOp) -> Iterator[tuple[LoopOp, BlockOp]]:
 
 def _rows(function: FuncOp) -> None:
     """Decides which loops become one, from the second kernel of a function on."""
-    blocks = [block for _, block in _kernels(function)]
+    blocks = [block for _, block in kernels(function)]
     if len(blocks) < 2:
         return
     copy = function.clone()
@@ -87,12 +102,31 @@ def _share(function: FuncOp) -> None:
     """Decides from how much work on threads share loops."""
     if any(loop.kind_name == "parallel" for loop in ops_of(function, ForOp)):
         return
-    most = sum(nanoseconds(op) for op, _ in _kernels(function))
-    least = WORTH_SHARING if most >= WORTH_SHARING else 0
-    reason = (
-        f"a loop of {WORTH_SHARING // 1000} µs is worth a second thread"
-        if least
-        else f"all of it takes less than {WORTH_SHARING // 1000} µs"
-    )
-    for _, block in _kernels(function):
-        _write(block, SHARE, IntegerAttr(least, i64), reason)
+    total = sum(_at_most(op) for op, _ in kernels(function))
+    least = WORTH_SHARING if total >= WORTH_SHARING else 0
+    time = ceil(total / 1000)
+    reason = f"all of @{function.sym_name.data} takes at most {time} microsecond{'' if time == 1 else 's'}"
+    if least:
+        reason += f", and a loop of {WORTH_SHARING // 1000} is worth a second thread"
+    for op, block in kernels(function):
+        if not isinstance(op, GridOp) or not isinstance(chosen_for(op), OnTilesAttr | LeftOutAttr):
+            _write(block, SHARE, IntegerAttr(least, i64), reason)
+
+
+def _at_most(op: LoopOp) -> float:
+    """
+    Returns a bound of the nanoseconds that a kernel takes, once its grid has been cut up as was decided.
+
+    Multiply-adds on register tiles take at most `OF_PRODUCT` each, and those that load their operands anew, as sums of
+    few products do, `OF_SUM`. Each element that the kernel reads or writes may be laid out anew.
+    """
+    chosen = chosen_for(op) if isinstance(op, GridOp) else None
+    if isinstance(chosen, OnTilesAttr | LeftOutAttr | OrderAttr):
+        is_fast = not isinstance(chosen, OrderAttr) or chosen.vectorized.data
+        return nanoseconds(op) / (SCALAR if is_fast else 1)
+    if chosen is None or isinstance(chosen, TransposeAttr):
+        return nanoseconds(op)
+    of_each = OF_SUM if isinstance(chosen, DepthwiseAttr | FlatRowsAttr | WinogradAttr) else OF_PRODUCT
+    buffers = {access.memref for access in ops_of(op, memref.LoadOp, memref.StoreOp)}
+    elements = sum(prod(buffer.type.get_shape()) for buffer in buffers)  # pyright: ignore[reportAttributeAccessIssue]
+    return prod(extent for extent in op.extents if isinstance(extent, int)) * of_each + elements * OF_LAYOUT

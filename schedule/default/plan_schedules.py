@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import BoolAttr, ModuleOp
+from xdsl.dialects.builtin import BoolAttr, IntegerAttr, ModuleOp, StringAttr
 from xdsl.ir import Attribute
 
 from ...core.ir.walk import ops_of
@@ -36,7 +36,7 @@ from .decide import (
     reason_of,
     write,
 )
-from .decide_loops import decide_loops
+from .decide_loops import decide_loops, kernels
 
 OF_ITS_OWN = (OrderAttr, OnTilesAttr, LeftOutAttr)
 """The attributes that any block may have, whatever it computes."""
@@ -169,19 +169,27 @@ def asked_to_prepack(block: BlockOp, reason: str | None) -> bool:
 
 
 def _tell(function: FuncOp) -> None:
-    """Tells the decisions about a function by remarks, a remark per grid."""
-    for grid in ops_of(function, GridOp):
-        block, attribute = block_of(grid), chosen_for(grid)
-        if block is None:
-            continue
-        end = "; nothing better than a plain loop nest was found" if Decision(attribute, "").plain else ""
-        text = f"{described(attribute)} because {reason_of(block, TILING)}{end}"
-        for name, words in ((PREPACKED, "laid out once"), (ROWS, "rows"), (MAXIMUM, "maximum"), (SHARE, "threads")):
-            if name in block.attributes:
-                text += f"; {words}: {_plainly(block.attributes[name])}, as {reason_of(block, name)}"
+    """Tells the decisions about a function by remarks, one per kernel."""
+    for op, block in kernels(function):
+        if isinstance(op, GridOp):
+            attribute = chosen_for(op)
+            end = "; nothing better than a plain loop nest was found" if Decision(attribute, "").plain else ""
+            text = f"{described(attribute)} because {reason_of(block, TILING)}{end}"
+        else:
+            text = "left alone because its single loops have a schedule"
+        for name in (PREPACKED, ROWS, MAXIMUM, SHARE):
+            words = _in_words(name, block.attributes.get(name))
+            text += f"; {words} because {reason_of(block, name)}" if words else ""
         emit_remark(block, f'block "{block.block_name.data}" of @{function.sym_name.data}: {text}')
 
 
-def _plainly(value: Attribute) -> str:
-    """Returns a decision without its type."""
-    return str(value).partition(" : ")[0]
+def _in_words(name: str, value: Attribute | None) -> str:
+    """Returns a decision beside that about the loops in words, nothing where it needs none."""
+    if not isinstance(value, IntegerAttr):
+        return f"its maximum passes over {value}" if isinstance(value, StringAttr) else ""
+    number = value.value.data
+    if name == PREPACKED:
+        return "its right operand is laid out once" if number else ""
+    if name == ROWS:
+        return f"shares {number} loops with the block before" if number else ""
+    return f"threads share loops of {number} ns" if number else "one thread"

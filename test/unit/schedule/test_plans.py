@@ -22,6 +22,7 @@ from stepwell.core.passes.context import PassContext
 from stepwell.core.passes.pipelines import run_pipeline
 from stepwell.core.roles import REASON, SHARE, TILING
 from stepwell.core.text.parsing import make_context, parse, parse_text
+from stepwell.dialects.schedule import FlatRowsAttr
 from tolerances import check_program
 from xdsl.dialects.builtin import DictionaryAttr, ModuleOp
 
@@ -44,6 +45,15 @@ def smallest_case(name: str) -> str:
     cases = [case for case in load_cases() if case["class"] == name]
     return program_text(describe(min(cases, key=lambda case: np.prod(case["sizes"]))))
 
+
+FLAT = """
+func.func @main(%x: tensor<1x28x28x33xf32>) -> tensor<1x28x28x33xf32> {
+  %w = graph.weight "w" : tensor<3x3x1x33xf32>
+  %y = graph.conv2d %x, %w, padding = [1, 1, 1, 1], groups = 33, data_layout = "NHWC", kernel_layout = "HWIO"
+      : (tensor<1x28x28x33xf32>, tensor<3x3x1x33xf32>) -> tensor<1x28x28x33xf32>
+  func.return %y : tensor<1x28x28x33xf32>
+}"""
+"""A depthwise convolution on flattened rows."""
 
 PROGRAMS = {name: KERNELS[name] for name in (KERNELS if FULL else CHEAP)} | (
     {name: smallest_case(name) for name in load_classes() if name not in WITHOUT_CHOICE} if FULL else {}
@@ -124,6 +134,23 @@ def test_an_illegal_edit_is_refused_at_its_block(name: str) -> None:
         assert f'tensor_loop.block "{block.block_name.data}"' in line and str(block.attributes[TILING]) in line
 
 
+@pytest.mark.parametrize(
+    ("rows", "reason"), [(7, None), (12, None), (2, "its rows cannot be flattened in columns of 2")]
+)
+def test_flattened_rows_go_down_as_far_as_asked(rows: int, reason: str | None) -> None:
+    module = planned(FLAT)
+    (block,) = (each for each in planned_blocks(module) if isinstance(each.attributes[TILING], FlatRowsAttr))
+    block.attributes[TILING] = FlatRowsAttr.of(rows)
+    inputs, weights = arrays_for(FLAT)
+    with as_machine(MACHINE):
+        if reason is None:
+            exe = stepwell.compile(module, pipeline=f"{REST},finish", weights=weights, cache=False, threads=1)
+            check_program(9, exe(*inputs), reference.run(parse(FLAT), "main", *inputs, weights=weights))
+        else:
+            with pytest.raises(OperationError, match=reason):
+                run_pipeline(make_context(), module, REST)
+
+
 def test_a_plan_applied_is_the_default_schedule() -> None:
     """The text of a plan, parsed again and applied, gives what the passes in a row give. A plan is made once."""
     module = planned(KERNELS["softmax"])
@@ -153,6 +180,16 @@ def test_threads_share_what_the_plan_says() -> None:
     assert found == {100000: True, 0: False}
 
 
+BY_HAND = """tensor_loop.func @f(%A: memref<8xf32>) outs(%C: memref<8xf32>) {
+  tensor_loop.for %i in 8 {
+    tensor_loop.block "copy" spatial(%vi in 8 = %i) {
+      %a = memref.load %A[%vi] : memref<8xf32>
+      memref.store %a, %C[%vi] : memref<8xf32>
+    }
+  }
+}"""
+
+
 def test_remarks_tell_decisions_and_plain_loop_nests() -> None:
     """The scan has to keep its order, so nothing better than a plain loop nest is found, and the remark says so."""
     text = """func.func @main(%x: tensor<4x8xf64>) -> tensor<4x8xf64> {
@@ -163,9 +200,11 @@ def test_remarks_tell_decisions_and_plain_loop_nests() -> None:
     with listening(lambda each: told.append(each.message)):
         planned(text)
         planned(KERNELS["gemm"], "x86-64-v3")
+        planned(BY_HAND)
     assert any(
         "a plain loop nest in order [0, 1] because each element calls a function of the C library; "
         "nothing better than a plain loop nest was found" in each
         for each in told
     ), told
     assert any(re.search(r"tiles \d+x\d+ because \d+x\d+ sums take \d+ of 16 registers", each) for each in told), told
+    assert any('"copy" of @f: left alone because its single loops have a schedule' in each for each in told), told
