@@ -32,7 +32,7 @@ from ...dialects.tensor_loop import BlockOp, ForOp, FuncOp, GridOp, LoopOp
 from ..rows.maxima import NAN, ZEROS, relaxed
 from ..rows.schedule import fuse_rows, shared_loops
 from .decide import block_of, chosen_for, write
-from .loop_order import given_order, split_grid
+from .loop_order import as_given, split_grid
 
 OF_PRODUCT, OF_SUM, OF_LAYOUT = 1 / 30, 0.15, 0.4
 """
@@ -87,7 +87,7 @@ def _rows(function: FuncOp) -> None:
     for grid in ops_of(copy, GridOp):
         chosen = chosen_for(grid)
         if isinstance(chosen, OrderAttr):
-            split_grid(grid, given_order(grid, chosen))
+            split_grid(grid, as_given(grid, chosen))
     fuse_rows(copy)
     copies = ops_of(copy, BlockOp)
     for block in blocks[1:]:

@@ -126,7 +126,7 @@ def given_order(grid: GridOp, given: OrderAttr) -> LoopOrder:
         refuse(block or _first_block(grid), given, why_left_alone(grid))
     if len(given.numbers) != len(levels):
         refuse(block, given, f"the grid has {len(levels)} loops")
-    order = tuple(levels[number] for number in given.numbers)
+    order = as_given(grid, given).levels
     variables = axis_dependencies(block, "reduce")
     reduces = [level for level in order if level.variable in variables]
     if not _order_is_free(block) and reduces != sorted(reduces, key=lambda level: level.position):
@@ -135,7 +135,13 @@ def given_order(grid: GridOp, given: OrderAttr) -> LoopOrder:
         against = reason_against_vectors(block, _walk(block, order[-1]), order[-1] in reduces)
         if against is not None:
             refuse(block, given, against)
-    return LoopOrder(order, bool(given.vectorized.data), "the block asks for it")
+    return as_given(grid, given)
+
+
+def as_given(grid: GridOp, given: OrderAttr) -> LoopOrder:
+    """Returns the order that an attribute describes, which is known to fit."""
+    levels = levels_of(grid)
+    return LoopOrder(tuple(levels[number] for number in given.numbers), bool(given.vectorized.data))
 
 
 def _first_block(grid: GridOp) -> BlockOp:

@@ -22,7 +22,7 @@ from stepwell.core.passes.context import PassContext
 from stepwell.core.passes.pipelines import run_pipeline
 from stepwell.core.roles import REASON, SHARE, TILING
 from stepwell.core.text.parsing import make_context, parse, parse_text
-from stepwell.dialects.schedule import FlatRowsAttr
+from stepwell.dialects.schedule import FlatRowsAttr, TileRegistersAttr, TilingAttr
 from tolerances import check_program
 from xdsl.dialects.builtin import DictionaryAttr, ModuleOp
 
@@ -135,7 +135,7 @@ def test_an_illegal_edit_is_refused_at_its_block(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("rows", "reason"), [(7, None), (12, None), (2, "its rows cannot be flattened in columns of 2")]
+    ("rows", "reason"), [(7, None), (14, None), (2, "its rows cannot be flattened in columns of 2")]
 )
 def test_flattened_rows_go_down_as_far_as_asked(rows: int, reason: str | None) -> None:
     module = planned(FLAT)
@@ -146,6 +146,8 @@ def test_flattened_rows_go_down_as_far_as_asked(rows: int, reason: str | None) -
         if reason is None:
             exe = stepwell.compile(module, pipeline=f"{REST},finish", weights=weights, cache=False, threads=1)
             check_program(9, exe(*inputs), reference.run(parse(FLAT), "main", *inputs, weights=weights))
+            run_pipeline(make_context(), module, REST)
+            assert f"%y in {-(-28 // rows)} {{" in str(module)
         else:
             with pytest.raises(OperationError, match=reason):
                 run_pipeline(make_context(), module, REST)
@@ -164,6 +166,29 @@ def test_a_plan_applied_is_the_default_schedule() -> None:
         run_pipeline(make_context(), other, "graph-optimize,to-loops,schedule-cpu")
     assert str(again) == str(other)
     assert "stepwell." not in str(again)
+
+
+def test_a_tiling_by_hand_goes_before_flushed_products() -> None:
+    """The tuner's tilings of bf16 give way to tile registers with `flush`; one that is edited in a plan does not."""
+    text = """func.func @main(%x: tensor<64x64xbf16>) -> tensor<64x64xf32> {
+      %w = graph.weight "w" : tensor<64x64xbf16>
+      %y = graph.matmul %x, %w, out_dtype = f32 : (tensor<64x64xbf16>, tensor<64x64xbf16>) -> tensor<64x64xf32>
+      func.return %y : tensor<64x64xf32>
+    }"""
+    rest = "prepack-weights{flush=true},apply-schedule-plan{flush=true}"
+    found: list[bool] = []
+    for edited in (False, True):
+        module = parse(text)
+        with PassContext(config={"target": "sapphire-rapids"}):
+            run_pipeline(make_context(), module, "graph-optimize,to-loops,plan-schedules{flush=true}")
+            (block,) = planned_blocks(module)
+            assert isinstance(block.attributes[TILING], TileRegistersAttr)
+            if edited:
+                block.attributes[TILING] = TilingAttr.of(4, 32, True)
+            run_pipeline(make_context(), module, rest)
+        found.append('using "amx"' in str(module))
+        assert ("vector<4x32xf32>" in str(module)) == edited
+    assert found == [True, False]
 
 
 def test_threads_share_what_the_plan_says() -> None:
