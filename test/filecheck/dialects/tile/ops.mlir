@@ -13,6 +13,7 @@ func.func @load(%m: memref<100x96xf32>, %v: memref<96xf32>, %s: memref<f32>, %x:
   // CHECK-NEXT: tile.load %{{.*}} along [1, 0] : memref<100x96xf32>, vector<48x8xf32>
   // CHECK-NEXT: tile.load %{{.*}} along [1, 3] by [2, 1] : memref<1x28x28x64xf32>, vector<7x64xf32>
   // CHECK-NEXT: tile.load %{{.*}} by [1, 2] {my.note = 1 : i64} : memref<1x28x28x64xf32>, vector<7x32xf32>
+  // CHECK-NEXT: tile.load %{{.*}} by [1, 4] repeat 4 {my.note = 1 : i64} : memref<100x96xf32>, vector<7x16xf32>
   // GENERIC: "tile.load"(%{{.*}}, %{{.*}}, %{{.*}}) <{along = array<i64: 0, 1>, by = array<i64: 1, 1>}> : (memref<100x96xf32>, index, index) -> vector<8x48xf32>
   %0 = tile.load %m[%i, %j] : memref<100x96xf32>, vector<8x48xf32>
   %1 = tile.load %m[%i, %j] along [0, 1] by [1, 1] : memref<100x96xf32>, vector<8x48xf32>
@@ -22,6 +23,8 @@ func.func @load(%m: memref<100x96xf32>, %v: memref<96xf32>, %s: memref<f32>, %x:
   %5 = tile.load %m[%i, %j] along [1, 0] : memref<100x96xf32>, vector<48x8xf32>
   %6 = tile.load %x[%i, %i, %i, %j] along [1, 3] by [2, 1] : memref<1x28x28x64xf32>, vector<7x64xf32>
   %7 = tile.load %x[%i, %i, %i, %j] by [1, 2] {my.note = 1 : i64} : memref<1x28x28x64xf32>, vector<7x32xf32>
+  // GENERIC: by = array<i64: 1, 4>, repeat = 4 : i64}
+  %8 = tile.load %m[%i, %j] by [1, 4] repeat 4 {my.note = 1 : i64} : memref<100x96xf32>, vector<7x16xf32>
   func.return
 }
 

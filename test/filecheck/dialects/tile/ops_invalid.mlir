@@ -414,3 +414,19 @@ func.func @yield_alone(%t: vector<2x3xf32>, %u: vector<3x2xf32>, %w: vector<3xf3
   tile.yield %s : f32
   func.return
 }
+
+// -----
+
+func.func @repeat(%m: memref<4x9xf32>, %i: index) {
+  // expected-error@+1 {{the tile repeats elements 0 times, expected 1 or more}}
+  %0 = tile.load %m[%i, %i] repeat 0 : memref<4x9xf32>, vector<2x8xf32>
+  func.return
+}
+
+// -----
+
+func.func @repeat_beyond(%m: memref<4x9xf32>, %i: index) {
+  // expected-error@+1 {{the tile spans 13 elements of dimension 1, which has 9}}
+  %0 = tile.load %m[%i, %i] by [1, 4] repeat 4 : memref<4x9xf32>, vector<2x16xf32>
+  func.return
+}

@@ -152,3 +152,34 @@ func.func @map(%m: memref<1x24xf32>, %o: memref<1x24xi1>, %s: f32) {
   tile.store %1, %o[%c0, %c0] : vector<1x24xi1>, memref<1x24xi1>
   func.return
 }
+
+/// Of repeated elements that lie near each other only their lanes are read; two are broadcasts, one is one.
+/// Those that are further apart are loaded one by one.
+// CHECK-LABEL: @repeated
+func.func @repeated(%m: memref<4x96xf32>, %out: memref<4x16xf32>) {
+  // CHECK: %[[LANES:.*]] = llvm.mlir.constant(dense<[true, false, false, false, true, false, false, false, true, false, false, false, true, false, false, false]> : vector<16xi1>)
+  // CHECK: %[[FOUR:.*]] = llvm_ext.masked_load %{{.*}}, %[[LANES]], %{{.*}} {alignment = 4 : i64} : vector<16xi1>, vector<16xf32>
+  // CHECK-NEXT: llvm.shufflevector %[[FOUR]], %[[FOUR]] [0, 0, 0, 0, 4, 4, 4, 4, 8, 8, 8, 8, 12, 12, 12, 12] : vector<16xf32>
+  // CHECK: llvm_ext.masked_load
+  // CHECK: llvm_ext.masked_load
+  // CHECK-NEXT: llvm.shufflevector %{{.*}} [0, 0, 0, 0, 8, 8, 8, 8, 16, 16, 16, 16, 24, 24, 24, 24] : vector<16xf32>
+  // CHECK-COUNT-2: llvm.load %{{.*}} : !llvm.ptr -> f32
+  // CHECK: llvm.shufflevector %{{.*}} [0, 1, 2, 3, 4, 5, 6, 7, 24, 25, 26, 27, 28, 29, 30, 31] : vector<16xf32>
+  // CHECK: llvm.load %{{.*}} : !llvm.ptr -> f32
+  // CHECK: llvm.shufflevector %{{.*}} [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0] : vector<16xf32>
+  // CHECK-COUNT-4: llvm.load %{{.*}} : !llvm.ptr -> f32
+  // CHECK: llvm.shufflevector %{{.*}} [0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3] : vector<4xf32>
+  // CHECK-NOT: llvm.load
+  %c0 = arith.constant 0 : index
+  %0 = tile.load %m[%c0, %c0] by [1, 4] repeat 4 : memref<4x96xf32>, vector<1x16xf32>
+  %1 = tile.load %m[%c0, %c0] by [1, 8] repeat 4 : memref<4x96xf32>, vector<1x16xf32>
+  %2 = tile.load %m[%c0, %c0] by [1, 20] repeat 8 : memref<4x96xf32>, vector<1x16xf32>
+  %3 = tile.load %m[%c0, %c0] by [1, 20] repeat 16 : memref<4x96xf32>, vector<1x16xf32>
+  %4 = tile.load %m[%c0, %c0] by [1, 20] repeat 4 : memref<4x96xf32>, vector<1x16xf32>
+  tile.store %0, %out[%c0, %c0] : vector<1x16xf32>, memref<4x16xf32>
+  tile.store %1, %out[%c0, %c0] : vector<1x16xf32>, memref<4x16xf32>
+  tile.store %2, %out[%c0, %c0] : vector<1x16xf32>, memref<4x16xf32>
+  tile.store %3, %out[%c0, %c0] : vector<1x16xf32>, memref<4x16xf32>
+  tile.store %4, %out[%c0, %c0] : vector<1x16xf32>, memref<4x16xf32>
+  func.return
+}
