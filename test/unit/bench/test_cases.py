@@ -53,6 +53,15 @@ def test_convolutions_come_with_batch_1_and_8(kind: str):
     assert any(sizes[1] % 2 for sizes in found)
 
 
+def test_grouped_convolutions_of_the_issue():
+    """3x3, stride 1 and 2, 14 to 56 pixels, 4 to 64 channels a group, 1 and 8 images."""
+    cases = [case for case in CASES.values() if case["class"] == "C2-grouped"]
+    inside = {case["sizes"][1] // case["groups"] for case in cases}
+    assert min(inside) == 4 and max(inside) == 64
+    for place, expected in ((0, {1, 8}), (3, {14, 28, 56}), (4, {3}), (5, {1, 2})):
+        assert {case["sizes"][place] for case in cases} == expected
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_every_case_has_a_description(name: str):
     program = describe(CASES[name])
