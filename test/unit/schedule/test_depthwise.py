@@ -94,13 +94,9 @@ def test_a_large_window_reads_a_padded_copy() -> None:
     assert is_tiled(module) and is_copied(module)
 
 
-@pytest.mark.parametrize("case", ["window", "multiplier", "groups"])
-def test_left_to_others(case: str) -> None:
-    """A window of many taps, several outputs per channel, several channels per group."""
-    kernel = 7 if case == "window" else 3
-    out, inside = {"window": (8, 1), "multiplier": (16, 1), "groups": (8, 2)}[case]
-    x, w = small_integers(1, 1, 9, 9, 8), small_integers(2, kernel, kernel, inside, out)
-    groups = 8 // inside
-    properties = f', groups = {groups}, data_layout = "NHWC", kernel_layout = "HWIO"'
-    result = np.zeros((1, 10 - kernel, 10 - kernel, out), np.float32)
+def test_left_to_others() -> None:
+    """A window of many taps. Groups of several channels and several outputs per channel: `test_grouped.py`."""
+    x, w = small_integers(1, 1, 9, 9, 8), small_integers(2, 7, 7, 1, 8)
+    properties = ', groups = 8, data_layout = "NHWC", kernel_layout = "HWIO"'
+    result = np.zeros((1, 3, 3, 8), np.float32)
     assert not is_tiled(scheduled(program(x, w, result, properties, "")))
