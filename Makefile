@@ -72,6 +72,7 @@ $(BENCH_STAMP): $(STAMP)
 bench: $(BENCH_STAMP)
 	mkdir -p $(FIGURES)
 	$(BIN)/python bench/kernels.py --rounds $(ROUNDS) --json $(FIGURES)/kernels.json --plot docs/performance.svg
+	$(BIN)/python bench/ops.py --json $(FIGURES)/ops.json
 	$(BIN)/python bench/compile_time.py --json $(FIGURES)/compile_time.json
 	$(BIN)/python bench/threads.py --json $(FIGURES)/threads.json
 	$(BIN)/python bench/page.py $(FIGURES)/kernels.json --threads $(FIGURES)/threads.json \

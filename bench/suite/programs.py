@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
+from .one_op import OneOp
 from .vocabulary import Program, Value
 
 Case = dict[str, Any]
@@ -27,7 +28,9 @@ def load_classes() -> dict[str, dict[str, Any]]:
 
 
 def describe(case: Case) -> Program:
-    """The program of a case. Raises KeyError for a kind there is no builder of."""
+    """The program of a case. Raises KeyError for a kind there is no builder of. Kind `onnx` is `OneOp` (one_op.py)."""
+    if case["kind"] == "onnx":
+        return cast(Program, OneOp(case))
     program = Program()
     program.outputs = [BUILDERS[case["kind"]](program, case["sizes"], case)]
     return program

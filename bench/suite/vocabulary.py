@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from math import prod
 from typing import Any
 
+import numpy as np
+
 Shape = tuple[int, ...]
 
 
@@ -23,7 +25,7 @@ class Value:
 
     @property
     def bytes(self) -> int:
-        return prod(self.shape) * (1 if self.dtype == "int8" else 4)
+        return prod(self.shape) * np.dtype(self.dtype).itemsize
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from . import one_op
 from .engine import Unsupported, Variant, load_engine
 from .programs import describe
 from .reference import TOLERANCE, relative_error
@@ -63,14 +64,12 @@ class Worker:
                 continue
             try:
                 variant.call()
-                errors = map(relative_error, variant.outputs(), expected if self.peak is None else [])
-                error = max(errors, default=0.0)
+                wrong = what_is_wrong(case, variant.outputs(), expected) if self.peak is None else ""
             except Exception as raised:
                 trouble["failed"] = f"{type(raised).__name__}: {raised}".splitlines()[0][:300]
                 continue
-            exact = case["dtype"] == "i8"
-            if error > (0 if exact else TOLERANCE):
-                trouble["wrong"] = f"{variant.name}: greatest error {error:.2g} of the scale"
+            if wrong:
+                trouble["wrong"] = f"{variant.name}: {wrong}"
             else:
                 right.append((seconds_of(variant.call, 0.02, clock)[0], variant))
         if not right:
@@ -101,6 +100,15 @@ class Worker:
             case _:
                 self.variant = None
                 return {"ok": True}
+
+
+def what_is_wrong(case: dict[str, Any], found: list[Any], expected: list[Any]) -> str:
+    """Returns what is wrong with the results of a case, "" for nothing."""
+    if case["kind"] == "onnx":
+        return next(filter(None, map(one_op.what_is_wrong, found, expected)), "")
+    error = max(map(relative_error, found, expected), default=0.0)
+    right = error <= (0 if case["dtype"] == "i8" else TOLERANCE)
+    return "" if right else f"greatest error {error:.2g} of the scale"
 
 
 def seconds_of(call: Callable[[], Any], budget: float, clock_name: str) -> tuple[float, float, int]:
