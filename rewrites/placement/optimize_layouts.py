@@ -71,7 +71,8 @@ class OptimizeLayoutsPass(StepwellPass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for block in _blocks(op):
-            if any(isinstance(each, Conv2dOp) and _is_other(each) for each in block.ops):
+            turned = {_axes_of(each) for each in block.ops}
+            if {TO_FIRST, TO_LAST} <= turned or any(isinstance(op, Conv2dOp) and _is_other(op) for op in block.ops):
                 images = _Images(block)
                 images.run()
                 self.count("ops with channels last", images.changed)
