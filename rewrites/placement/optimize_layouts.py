@@ -53,8 +53,9 @@ class OptimizeLayoutsPass(StepwellPass):
     In a block with a convolution in NCHW, the convolutions take NHWC and HWIO, which register tiles read in order.
     Pooling, normalisation, reductions, concatenation, slices, resizing and elementwise ops on such images follow where
     that needs no new transpose of an image. A concatenation follows where it needs none of its greater part. So
-    transposes are left at the borders only, and `fold-constant` folds those of constant filters. Only the order of sums
-    may change. Fused functions are left alone. Running it twice changes nothing.
+    transposes are left at the borders only, and `fold-constant` folds those of constant filters. In a block that turns
+    images to NCHW and back, these ops follow too, with or without a convolution. Only the order of sums may change.
+    Fused functions are left alone. Running it twice changes nothing.
 
     Before:
         %0 = graph.conv2d %x, %w : (tensor<1x3x8x8xf32>, tensor<4x3x3x3xf32>) -> tensor<1x4x6x6xf32>
