@@ -63,15 +63,20 @@ def pad_before(c: Contraction) -> tuple[GridOp, Operand] | None:
     Returns the grid before that fills the buffer of `a`, which nobody else reads, and the operand that it stores there.
     It is `None` where there is none, or one that a plan keeps.
     """
-    buffer = c.a.buffer
-    if not isinstance(buffer.owner, AllocOp) or c.a.padding is not None:
+    return padding_of(c.a, c.grid, c.out.buffer)
+
+
+def padding_of(a: Operand, reader: GridOp, out: SSAValue) -> tuple[GridOp, Operand] | None:
+    """Returns the grid before `reader` that fills the buffer of `a` for it alone, and what that stores there."""
+    buffer = a.buffer
+    if not isinstance(buffer.owner, AllocOp) or a.padding is not None:
         return None
     top = buffer.owner.parent
-    users = {_ancestor_in(top, use.operation) for use in buffer.uses} - {c.grid, None}
+    users = {_ancestor_in(top, use.operation) for use in buffer.uses} - {reader, None}
     if len(users) != 1:
         return None
     (grid,) = users
-    if not isinstance(grid, GridOp) or not grid.is_before_in_block(c.grid):
+    if not isinstance(grid, GridOp) or not grid.is_before_in_block(reader):
         return None
     block = perfect_block(levels_of(grid))
     if block is None or block.has_reduce_axes or block.constraints or not bound_in_order(grid, block):
@@ -82,14 +87,14 @@ def pad_before(c: Contraction) -> tuple[GridOp, Operand] | None:
     loads = ops_of(block, memref.LoadOp)
     if len(stores) != 1 or len(loads) != 1 or stores[0].memref is not buffer:
         return None
-    if tuple(stores[0].indices) != tuple(block.axes) or tuple(block.extents) != c.a.type.get_shape():
+    if tuple(stores[0].indices) != tuple(block.axes) or tuple(block.extents) != a.type.get_shape():
         return None
     dims: dict[SSAValue, int] = {axis: position for position, axis in enumerate(block.axes)}
     source = operand_of(stores[0].value, dims, block)
-    if source is None or source.padding is None or source.buffer is c.out.buffer:
+    if source is None or source.padding is None or source.buffer is out:
         return None
-    unchanged = source.type.element_type == c.a.type.element_type
-    return (grid, source) if unchanged and _only_allocations_between(grid, c.grid) else None
+    unchanged = source.type.element_type == a.type.element_type
+    return (grid, source) if unchanged and _only_allocations_between(grid, reader) else None
 
 
 def without_copy(c: Contraction) -> tuple[Contraction, GridOp | None]:

@@ -53,6 +53,8 @@ SUBROOMS: Final[dict[str, tuple[str, ...]]] = {
         "rows",
         "primitives",
         "bytes",
+        "moves",
+        "windows",
         "winograd",
         "grouped",
         "depthwise",

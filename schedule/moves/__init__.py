@@ -1,0 +1,1 @@
+"""Grids that only move elements."""

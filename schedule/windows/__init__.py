@@ -1,0 +1,1 @@
+"""Reductions over windows of images: poolings, in every layout."""

@@ -1,0 +1,64 @@
+"""Combines the elements of a window, maxima and minima of floats without regard to zeros and NaNs at first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import Float32Type, FloatAttr, IntegerAttr, f32, i32
+from xdsl.dialects.utils import FastMathFlag
+from xdsl.ir import SSAValue
+
+from ..kernels.scheduled_nest import ScheduledNest
+from .window import Window, is_identity
+
+FEWEST = 3
+"""The fewest elements whose maximum is worth the steps that mend it."""
+
+SIGN, REST = -(1 << 31), (1 << 31) - 1
+"""The bit of an f32 that is its sign, and the others."""
+
+NUMBERS_ONLY = arith.FastMathFlagsAttr([FastMathFlag.NO_NANS, FastMathFlag.NO_SIGNED_ZEROS])
+
+
+def combined(builder: ScheduledNest, window: Window, parts: Sequence[SSAValue], old: SSAValue | None) -> SSAValue:
+    """Combines numbers with each other and with `old`, or with the initial number where that may count."""
+    numbers = list(parts) if old is None else [old, *parts]
+    if old is None and not is_identity(window):
+        numbers.insert(0, builder.constant(window.initial))
+    update = window.update
+    if isinstance(update, arith.MaximumfOp | arith.MinimumfOp) and len(numbers) >= FEWEST:
+        if isinstance(window.element, Float32Type):
+            return _extreme(builder, numbers, isinstance(update, arith.MaximumfOp))
+    total = numbers[0]
+    for number in numbers[1:]:
+        new = update.clone({window.old: total, window.value: number})
+        total = builder.add(new).results[0]
+    return total
+
+
+def _extreme(builder: ScheduledNest, numbers: Sequence[SSAValue], is_maximum: bool) -> SSAValue:
+    """
+    Returns `maximumf` or `minimumf` of several numbers in two and a half instructions for each, where one op for each
+    would take six.
+
+    The extreme of numbers needs no care but for its sign where it is zero: a maximum is negative if all numbers are, a
+    minimum if one is. And it is NaN if one of them is. That is seen by comparing them in pairs.
+    """
+    add = builder.add
+    kind = arith.MaximumfOp if is_maximum else arith.MinimumfOp
+    join = arith.AndIOp if is_maximum else arith.OrIOp
+    total, bits = numbers[0], add(arith.BitcastOp(numbers[0], i32)).result
+    for number in numbers[1:]:
+        total = add(kind(total, number, NUMBERS_ONLY)).result
+        bits = add(join(bits, add(arith.BitcastOp(number, i32)).result)).result
+    unordered: SSAValue | None = None
+    for first, second in zip(numbers[::2], [*numbers[1::2], numbers[-1]], strict=False):
+        found = add(arith.CmpfOp(first, second, "uno")).result
+        unordered = found if unordered is None else add(arith.OrIOp(unordered, found)).result
+    assert unordered is not None
+    sign = add(arith.AndIOp(bits, builder.constant(IntegerAttr(SIGN, i32)))).result
+    magnitude = add(arith.AndIOp(add(arith.BitcastOp(total, i32)).result, builder.constant(IntegerAttr(REST, i32))))
+    mended = add(arith.BitcastOp(add(arith.OrIOp(magnitude.result, sign)).result, f32)).result
+    nan = builder.constant(FloatAttr(float("nan"), f32))
+    return add(arith.SelectOp(unordered, nan, mended)).result
