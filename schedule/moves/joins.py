@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import prod
 
-from xdsl.dialects import memref
+from xdsl.dialects import memref, scf
 from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, MemRefType, NoneAttr, i64
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineDimExpr
@@ -25,6 +25,9 @@ from ...dialects.tensor_loop.loops import loop_body
 from ...dialects.tile.ops import LANES
 from ..kernels.contraction import bound_in_order
 from ..products.transpose import transpose_of
+
+SHORT = 64
+"""The extent below which a row is short: loops over it begin and end more than they run."""
 
 Access = memref.LoadOp | memref.StoreOp
 
@@ -52,13 +55,22 @@ def decide_joins(grid: GridOp) -> JoinPlan | None:
         while first > 0 and _is_joined(grid, block, first - 1):
             first -= 1
         return JoinPlan(_groups(block, first, last), "the numbers to reduce are neighbours in memory")
-    transpose = transpose_of(grid)
-    if transpose is None:
+    return _copied(grid, block)
+
+
+def _copied(grid: GridOp, block: BlockOp) -> JoinPlan | None:
+    """Returns the axes of a copy to join: those of short rows, and those whose tiles leave a rest."""
+    accesses = ops_of(block, memref.LoadOp, memref.StoreOp)
+    if len(accesses) != 2 or any(isinstance(op, scf.IfOp) for op in block.body.block.ops):
         return None
-    for axis in (transpose.row, transpose.column):
-        for first in (axis - 1, axis):
-            if block.extents[axis] % LANES and 0 <= first < len(block.axes) - 1 and _is_joined(grid, block, first):  # pyright: ignore[reportOperatorIssue]
-                return JoinPlan(_groups(block, first, first + 1), "tiles fill rows and columns taken together")
+    transpose = transpose_of(grid)
+    for first in range(len(block.axes) - 1):
+        extents = block.extents[first : first + 2]
+        if 1 in extents or not _is_joined(grid, block, first):
+            continue
+        tiled = transpose is not None and {transpose.row, transpose.column} & {first, first + 1}
+        if any(isinstance(extent, int) and (extent % LANES if tiled else extent < SHORT) for extent in extents):
+            return JoinPlan(_groups(block, first, first + 1), "rows that are neighbours in memory are moved as one")
     return None
 
 

@@ -65,7 +65,8 @@ def _by_channels(window: Window, axis: int) -> WindowPlan:
     chunk = next((chunk for chunk in CHUNKS if window.extents[axis] % chunk == 0), 0)
     row = next((side for side in reversed(window.sides) if side.taps > 1), window.sides[-1])
     others = _others(window, row)
-    steps = prod(side.taps for side in others) * row.step + row.taps + ROW_COST
+    columns = -(-prod(side.taps for side in others) * row.size // max(row.outputs, 1))
+    steps = columns + row.taps + ROW_COST
     if chunk and 3 * steps <= 2 * window.taps:
         return WindowPlan(axis, row, _unrolled(others), chunk, f"{steps} steps by rows, {window.taps} by windows")
     return WindowPlan(axis, None, _unrolled(window.sides), 0, "neighbours in memory are in different windows")

@@ -1,0 +1,29 @@
+"""Running sums and products down the columns of a matrix, whose rows keep their order, against the reference."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import stepwell
+from depthwise_programs import scheduled
+from stepwell.core.ir.walk import ops_of
+from stepwell.dialects.tensor_loop import ForOp
+from stepwell.reference.registry import evaluate
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+@pytest.mark.parametrize("exclusive", [False, True])
+@pytest.mark.parametrize(("dtype", "type_"), [(np.float32, "f32"), (np.int64, "i64")])
+def test_sums_down_columns_run_on_vectors(reverse: bool, exclusive: bool, dtype: type, type_: str) -> None:
+    x = np.random.default_rng(1).integers(-9, 9, (7, 37)).astype(dtype)
+    properties = {"axis": 0, "exclusive": exclusive, "reverse": reverse}
+    (expected,) = evaluate("graph.cumulative_sum", properties, x)
+    given = f"tensor<7x37x{type_}>"
+    words = ", ".join(f"{name} = {str(value).lower()}" for name, value in properties.items())
+    text = (
+        f"func.func @main(%x: {given}) -> {given} {{\n  %y = graph.cumulative_sum %x, {words} : ({given}) -> {given}\n"
+        f"  func.return %y : {given}\n}}\n"
+    )
+    (found,) = stepwell.compile(text, threads=1, cache=False)(x)
+    np.testing.assert_array_equal(found, expected)
+    assert any(op.kind_name == "vectorized" for op in ops_of(scheduled(text), ForOp))
