@@ -54,8 +54,8 @@ class OptimizeLayoutsPass(StepwellPass):
     Pooling, normalisation, reductions, concatenation, slices, resizing and elementwise ops on such images follow where
     that needs no new transpose of an image. A concatenation follows where it needs none of its greater part. So
     transposes are left at the borders only, and `fold-constant` folds those of constant filters. In a block that turns
-    images to NCHW and back, these ops follow too, with or without a convolution. Only the order of sums may change.
-    Fused functions are left alone. Running it twice changes nothing.
+    images to NCHW and back, or for a pooling alone, these ops follow too, with or without a convolution. Only the order
+    of sums may change. Fused functions are left alone. Running it twice changes nothing.
 
     Before:
         %0 = graph.conv2d %x, %w : (tensor<1x3x8x8xf32>, tensor<4x3x3x3xf32>) -> tensor<1x4x6x6xf32>
@@ -72,8 +72,7 @@ class OptimizeLayoutsPass(StepwellPass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for block in _blocks(op):
-            turned = {_axes_of(each) for each in block.ops}
-            if {TO_FIRST, TO_LAST} <= turned or any(isinstance(op, Conv2dOp) and _is_other(op) for op in block.ops):
+            if _is_turned(block) or any(isinstance(op, Conv2dOp) and _is_other(op) for op in block.ops):
                 images = _Images(block)
                 images.run()
                 self.count("ops with channels last", images.changed)
@@ -96,6 +95,14 @@ def _blocks(module: ModuleOp) -> list[Block]:
 def _is_other(conv: Conv2dOp) -> bool:
     found = plain_properties(conv)
     return (found["data_layout"], found["kernel_layout"]) != ("NHWC", "HWIO")
+
+
+def _is_turned(block: Block) -> bool:
+    """Returns whether images are turned to NCHW and back, or to NCHW for nothing but a pooling."""
+    turned = [op for op in block.ops if _axes_of(op) == TO_FIRST]
+    if turned and any(_axes_of(op) == TO_LAST for op in block.ops):
+        return True
+    return any(all(isinstance(use.operation, Pool2dOp) for use in op.results[0].uses) for op in turned)
 
 
 def _axes_of(op: Operation) -> tuple[int, ...] | None:
