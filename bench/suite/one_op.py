@@ -37,6 +37,9 @@ DTYPES = {
     **{f"{sign[0]}{bits}": f"{sign}{bits}" for sign in ("int", "uint") for bits in (8, 16, 32, 64)},
 }
 
+SCALARS = {"CumSum", "DFT", "HannWindow", "OneHot"}
+"""Ops whose sizes and axes are scalars, those of the others vectors."""
+
 TOLERANCES = {"float16": 1e-2, "bfloat16": 1e-1, "float32": 1e-3, "float64": 1e-3}
 """Of the greatest element of a result. Bytes may differ by one, where a rounding falls on the other side."""
 
@@ -145,7 +148,7 @@ class OneOp:
         if elements is not None:
             numbers = tuple(float(number) for number in elements.split(","))
             # sizes and axes are vectors, bounds and scales are scalars
-            scalar = len(numbers) == 1 and (dtype != "int64" or kind == "T" or self.op in ("CumSum", "OneHot"))
+            scalar = len(numbers) == 1 and (dtype != "int64" or kind == "T" or self.op in SCALARS)
             return Operand(name, dtype, () if scalar else (len(numbers),), True, numbers)
         extents = tuple(int(extent) for extent in (shape or "").split("x") if extent)
         return Operand(name, dtype, extents, bool(bang), None, range_ or "")

@@ -25,8 +25,7 @@ LEFT_OUT = {
     "programs inside of an op": "If Loop Scan",
     "constants, windows and random numbers": "Constant BlackmanWindow HammingWindow MelWeightMatrix Bernoulli "
     "Multinomial RandomNormal RandomNormalLike RandomUniform RandomUniformLike",
-    "other names of ops that are there": "Upsample ReduceLogSum com.microsoft:DequantizeLinear "
-    "com.microsoft:QuantizeLinear",
+    "other names of ops that are there": "Upsample Scatter com.microsoft:DequantizeLinear com.microsoft:QuantizeLinear",
     "not in the peer": "BitCast Swish SwiGLU TensorScatter RotaryEmbedding "
     "AffineGrid CumProd MaxUnpool ai.onnx.ml:TreeEnsemble",
     "losses and training": "NegativeLogLikelihoodLoss ai.onnx.preview.training:Adagrad ai.onnx.preview.training:Adam "
