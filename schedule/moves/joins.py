@@ -69,7 +69,8 @@ def _copied(grid: GridOp, block: BlockOp) -> JoinPlan | None:
         if 1 in extents or not _is_joined(grid, block, first):
             continue
         tiled = transpose is not None and {transpose.row, transpose.column} & {first, first + 1}
-        if any(isinstance(extent, int) and (extent % LANES if tiled else extent < SHORT) for extent in extents):
+        rows = extents if tiled else extents[1:]
+        if any(isinstance(extent, int) and (extent % LANES if tiled else extent < SHORT) for extent in rows):
             return JoinPlan(_groups(block, first, first + 1), "rows that are neighbours in memory are moved as one")
     return None
 
