@@ -35,9 +35,12 @@ from ..products.tile_contraction import tile_contraction
 from ..products.transpose import tile_transpose, transpose_of
 from ..rows.maxima import relax_maxima
 from ..rows.schedule import check_rows, fuse_rows
+from ..windows.apply import apply_window
+from ..windows.schedule import planned_window
 from .decide import block_of, check_side, chosen_for, handing_on
-from .loop_order import given_order, split_grid
+from .loop_order import split_grid
 from .parallelize import check_share, lift_grains, parallelize
+from .scans import given_order
 
 STRIPPED = (REASON, PREPACKED, ROWS, SHARE, MAXIMUM)
 """The attributes of blocks that nobody needs once the plan is applied."""
@@ -80,6 +83,8 @@ class ApplySchedulePlanPass(StepwellPass):
             self._depthwise(grid, target)
         for grid in grids:
             self._product(grid, target)
+        for grid in grids:
+            self._window(grid)
         for grid in grids:
             self._loops(grid)
         refuse_unused(op)
@@ -127,6 +132,15 @@ class ApplySchedulePlanPass(StepwellPass):
             else:
                 tile_contraction(c, tiling_for(c, False, target))
         self.count("contractions tiled")
+
+    def _window(self, grid: GridOp) -> None:
+        """Schedules a reduction over windows about which nothing else is decided, before the copies that it reads."""
+        if grid.parent is None or chosen_for(grid) is not None or (found := planned_window(grid)) is None:
+            return
+        window, plan = found
+        with handing_on(window.block):
+            apply_window(window, plan)
+        self.count("windows scheduled")
 
     def _loops(self, grid: GridOp) -> None:
         """Makes loops of tiles of a copy, or single loops of any other grid."""

@@ -47,7 +47,8 @@ from ..primitives.nests import function_of
 from ..products.tile_contraction import grids_taken_up
 from ..products.transpose import LANES, Transpose, side_by_side
 from .given_choices import attribute_of_plan, winograd_for
-from .loop_order import choose_order, given_order, why_left_alone
+from .loop_order import choose_order, why_left_alone
+from .scans import decide_scan, given_order
 
 GIVEN = "the block asks for it"
 
@@ -199,7 +200,7 @@ def decide_order(grid: GridOp) -> Decision:
         return Decision(given, GIVEN)
     if block is not None and given is not None:
         refuse_unfit(block, given)
-    order = choose_order(grid)
+    order = choose_order(grid) or decide_scan(grid)
     if order is None:
         return Decision(None, why_left_alone(grid))
     return Decision(OrderAttr.of(order.numbers, order.vectorized), order.reason)

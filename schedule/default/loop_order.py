@@ -114,7 +114,7 @@ def why_left_alone(grid: GridOp) -> str:
     return "its iterations must keep their order"
 
 
-def given_order(grid: GridOp, given: OrderAttr) -> LoopOrder:
+def reordered(grid: GridOp, given: OrderAttr) -> LoopOrder:
     """
     Returns the order of the loops of `grid` that its block asks for. Fails at the block where it does not fit.
 

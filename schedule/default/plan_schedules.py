@@ -20,7 +20,12 @@ from ..grouped.split import split_all_groups
 from ..grouped.spread import decide_spread
 from ..kernels.contraction import contraction_of
 from ..kernels.given_tiling import refuse
+from ..moves.digits import split_into_digits
+from ..moves.joins import join_axes
 from ..products.transpose import transpose_of
+from ..windows.plan import WindowPlan
+from ..windows.schedule import planned_window
+from ..windows.window import Window
 from .constants import Constants
 from .decide import (
     Decision,
@@ -57,6 +62,9 @@ class PlanSchedulesPass(StepwellPass):
           tensor_loop.block "matmul" ... attributes {
               stepwell.tiling = #schedule.tiling<rows = 8, columns = 48, panels_outside>,
               stepwell.reason = "8x48 sums take 24 of 32 registers and the fewest cycles; ..."} { ... } }
+
+    Before that, the group of a grouped convolution becomes a loop of its own, divided indices become loops over
+    quotients and remainders, and loops that walk through memory as one become one.
 
     `prepack-weights` and `apply-schedule-plan` obey these attributes, also where they are edited (docs/schedules.md).
     A decision that a block has already is kept. One that does not fit is an error at the block. Remarks tell each
@@ -107,9 +115,33 @@ class Planner:
             if grid in self.rest:
                 self._product(grid)
         for grid in list(self.rest):
-            if not isinstance(chosen_for(grid), OnTilesAttr | LeftOutAttr):
+            if grid in self.rest and chosen_for(grid) is None and (found := planned_window(grid)) is not None:
+                self._window(*found)
+        for given in list(self.rest):
+            if not isinstance(chosen_for(given), OnTilesAttr | LeftOutAttr):
+                grid = self._simplified(given)
                 transpose = transpose_of(grid) if self._is_free(grid) else None
                 self._decided(grid, decide_order(grid) if transpose is None else decide_transpose(transpose))
+
+    def _window(self, window: Window, plan: WindowPlan) -> None:
+        """Leaves a reduction over windows, and a padded copy for it alone, to `apply-schedule-plan`."""
+        write(window.block, TILING, None, plan.reason)
+        self.rest.pop(window.grid, None)
+        if window.copy is not None and (block := block_of(window.copy)) is not None:
+            left_out = LeftOutAttr.of(window.block.block_name.data)
+            write(block, TILING, left_out, "the elements of the padding need not be in memory")
+            self.rest.pop(window.copy, None)
+
+    def _simplified(self, grid: GridOp) -> GridOp:
+        """Returns a grid that does the same without divisions, and with one axis where several walk as one."""
+        if chosen_for(grid) is not None:
+            return grid  # What the block says is about the loops that it has.
+        found = split_into_digits(grid) or grid
+        found = join_axes(found) or found
+        if found is not grid:
+            self.rest.pop(grid, None)
+            self.rest[found] = None
+        return found
 
     @staticmethod
     def _is_free(grid: GridOp) -> bool:

@@ -10,9 +10,10 @@ from ...analysis.access_regions import Access, body_accesses, root_buffer, strid
 from ...analysis.affine import linear_terms
 from ...analysis.loop_nests import levels_of, perfect_block
 from ...core.ir.walk import walk
+from ...dialects.schedule import OrderAttr
 from ...dialects.tensor_loop import BlockOp, GridOp, YieldOp
 from ..kernels.contraction import bound_in_order
-from .loop_order import MIN_VECTOR_EXTENT, LoopOrder
+from .loop_order import MIN_VECTOR_EXTENT, LoopOrder, level_name, reordered
 
 
 def decide_scan(grid: GridOp) -> LoopOrder | None:
@@ -41,7 +42,19 @@ def decide_scan(grid: GridOp) -> LoopOrder | None:
     for access in accesses:
         if stride_along(access, block.binding_exprs, inner) not in ((1,) if access.is_store else (0, 1)):
             return None
-    return LoopOrder(levels, vectorized=True)
+    return LoopOrder(levels, True, f"the other loops keep their order, and {level_name(levels[-1])} walks along memory")
+
+
+def given_order(grid: GridOp, given: OrderAttr) -> LoopOrder:
+    """
+    Returns the order of the loops of `grid` that its block asks for. Fails at the block where it does not fit.
+
+    Loops that must keep their order may only ask for what `decide_scan` finds.
+    """
+    scan = decide_scan(grid)
+    if scan is not None and given == OrderAttr.of(scan.numbers, scan.vectorized):
+        return scan
+    return reordered(grid, given)
 
 
 def _is_plain(op: object) -> bool:

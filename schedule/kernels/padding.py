@@ -81,7 +81,8 @@ def padding_of(a: Operand, reader: GridOp, out: SSAValue) -> tuple[GridOp, Opera
     block = perfect_block(levels_of(grid))
     if block is None or block.has_reduce_axes or block.constraints or not bound_in_order(grid, block):
         return None
-    if not may_take(c.block, block, LeftOutAttr):
+    taker = perfect_block(levels_of(reader))
+    if taker is None or not may_take(taker, block, LeftOutAttr):
         return None
     stores = ops_of(block, memref.StoreOp)
     loads = ops_of(block, memref.LoadOp)
