@@ -95,7 +95,8 @@ UNFUSED_LOOPS = without(TO_LOOPS, "fuse-loops", "inline-loops", "split-loops")
 """The part of `TO_LOOPS` that level 0 runs: a kernel per op."""
 
 UNTUNED: Passes = (
-    "schedule-cpu",  # A plan in which no weights are laid out, applied.
+    "plan-schedules{prepack=false}",  # What is decided about each kernel is written on its blocks.
+    "apply-schedule-plan",  # Loops become what the plan says.
     "merge-prepare-functions",  # One prepare function serves all weights that are prepared alike.
 )
 """The decisions about loops that level 1 takes."""

@@ -46,18 +46,18 @@ def interpret(
     import numpy as np
 
     text = '''
-    tensor_loop.func @shift(%A: memref<4xf32>) outs(%B: memref<4xf32>) {
+    tensor_loop.func @take(%A: memref<4xf32>, %I: memref<4xi32>) outs(%B: memref<4xf32>) {
       tensor_loop.grid (%i) in (4) {
-        tensor_loop.block "shift" spatial(%vi in 4 = %i) {
-          %one = arith.constant 1 : index
-          %k = arith.addi %vi, %one : index
+        tensor_loop.block "take" spatial(%vi in 4 = %i) {
+          %n = memref.load %I[%vi] : memref<4xi32>
+          %k = arith.index_cast %n : i32 to index
           %x = memref.load %A[%k] : memref<4xf32>
           memref.store %x, %B[%vi] : memref<4xf32>
         }
       }
     }'''
     try:
-        stepwell.testing.interpret(text, [np.zeros(4, np.float32)])
+        stepwell.testing.interpret(text, [np.zeros(4, np.float32), np.array([0, 1, 2, 4], np.int32)])
     except stepwell.reference.LoopFault as fault:
         assert fault.kind == "bounds"
         assert fault.diagnostic.message == "'memref.load': index 4 is outside of dimension 0 of %A, which has 4"

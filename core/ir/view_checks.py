@@ -179,4 +179,4 @@ VIEW_CHECKS: Final[dict[str, Callable[[Any], str | None]]] = {
     "memref.expand_shape": _check(_reshape),
     "builtin.unrealized_conversion_cast": _check(_conversion),
 }
-"""For each op what is wrong with the type of its view, `None` where nothing is."""
+"""The checks by name of the op. Each returns what is wrong with the type of a view, or `None`."""

@@ -16,7 +16,7 @@ from kernel_classes import KERNELS
 from stepwell.core.ir.walk import walk
 from stepwell.core.passes.instrument import Instrument
 from stepwell.frontends.onnx.errors import OnnxError
-from stepwell.schedule.default import parallelize
+from stepwell.schedule.default import decide_loops, parallelize
 from stepwell.testing.programs.ir_generators import RandomChooser, batch_text
 from stepwell.testing.programs.movement_generators import random_case
 from stepwell.testing.programs.program_generators import random_program
@@ -71,7 +71,12 @@ def _settings(shared: bool, watch: Instrument) -> list[AbstractContextManager[ob
     if not shared:
         return [stepwell.PassContext(3, config=config, instruments=[watch])]
     config["outline-parallel-loops.grain"] = 1
-    return [stepwell.PassContext(3, config=config, instruments=[watch]), patch.multiple(parallelize, **SHARING)]
+    all_worth = patch.object(decide_loops, "WORTH_SHARING", 1)  # 0 would say that one thread does it.
+    return [
+        stepwell.PassContext(3, config=config, instruments=[watch]),
+        patch.multiple(parallelize, **SHARING),
+        all_worth,
+    ]
 
 
 def random_cases(seed: int, count: int) -> Iterator[Case]:

@@ -161,6 +161,13 @@ most nine tenths of the vectors. The window moves by a pixel and a row per step.
 registers but 2. The epilogue reads the same places, one number per channel, or one number for all. | Channels that do \
 not fill vectors leave lanes empty. The weights repeat with every pixel and stay in registers. A row of inputs is read \
 once. |
+| a product per group of a convolution in groups | Floats. The loop over groups stands inside those over images and \
+rows where all panels of constant filters take at most 3/4 L2. | The image is then read once, in order. Otherwise each \
+panel is read once. |
+| several groups of a convolution in one vector | Two groups or more have room in a register. At most 32 taps, one \
+float type. Tiles are those of a depthwise convolution; a tile of up to 9 taps keeps the weights of all. An input \
+costs half a cycle more where registers have 64 bytes. | A vector with one small group is mostly empty. An input is \
+spread over the lanes of its group once for all taps and rows of a tile. |
 | a 3x3 convolution by Winograd's F(2x2, 3x3) | Stride 1, f32 or f64, constant filters, no groups; not with \
 `numerics="strict"`. For each square of 2x2 outputs, 16 multiply-adds and 120 cycles per vector for each transform \
 take fewer cycles than 36 multiply-adds. Filters larger than L2 / 2 are read at 8 bytes a cycle: where that takes \

@@ -35,9 +35,9 @@ from stepwell.rewrites.constants.fold_constant import FoldConstantPass
         ({"opt_level": True}, "opt level is True"),
         (
             {"config": {"verify-eich": 1}},
-            "unknown config key 'verify-eich'; the keys are target, verify-each, ",
+            "unknown config key 'verify-eich'; the keys are check-bounds, target, verify-each, ",
         ),
-        ({"config": {"verify-eich": 1}}, "bufferize.reuse"),
+        ({"config": {"verify-eich": 1}}, "vectorize-loops.wide"),
         ({"config": {"verify-eich": 1}}, "hint: did you mean 'verify-each'?"),
         ({"config": {"bufferize.re-use": 1}}, "the keys of pass 'bufferize' are bufferize.reuse"),
         ({"config": {"bufferize.re-use": 1}}, "hint: did you mean 'bufferize.reuse'?"),

@@ -61,7 +61,7 @@ def failure(text: str) -> list[str]:
         ),
         (
             "%c = graph.full 1.0 : tensor<4294967296x4294967296xf32>",
-            "2:30",
+            "2:32",
             "a tensor spans fewer than 2**63 bytes, which tensor<4294967296x4294967296xf32> exceeds",
             "4294967296x4294967296xf32",
         ),

@@ -13,10 +13,10 @@ def test_a_pass_goes_wherever_it_stands() -> None:
 
 
 def test_options_stand_in_braces() -> None:
-    assert with_options(PASSES, "two", "a=1 b=2") == ("one", "two{a=1 b=2}", "one")
+    assert with_options(PASSES, {"two": "a=1 b=2"}) == ("one", "two{a=1 b=2}", "one")
 
 
-@pytest.mark.parametrize("change", [lambda: without(PASSES, "three"), lambda: with_options(PASSES, "three", "a=1")])
+@pytest.mark.parametrize("change", [lambda: without(PASSES, "three"), lambda: with_options(PASSES, {"three": "a=1"})])
 def test_a_pass_that_is_not_there_is_refused(change: Callable[[], Passes]) -> None:
     with pytest.raises(AssertionError, match="three"):
         change()

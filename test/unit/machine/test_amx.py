@@ -19,6 +19,8 @@ from stepwell.machine.x86_64 import FEATURES, SAPPHIRE_RAPIDS
 from stepwell.runtime.errors import CompileError
 from stepwell.runtime.native import jit
 
+SCHEDULING = ("plan-schedules", "prepack-weights", "apply-schedule-plan")
+
 PRODUCT = """func.func @main(%x: tensor<64x128xi8>, %y: tensor<128x64xi8>) -> tensor<64x64xi32> {
   %r = graph.matmul %x, %y, out_dtype = i32 : (tensor<64x128xi8>, tensor<128x64xi8>) -> tensor<64x64xi32>
   func.return %r : tensor<64x64xi32>
@@ -84,7 +86,7 @@ def test_a_program_that_needs_them_is_refused(refused: None) -> None:
     )
     with pytest.raises(CompileError, match=message):
         program(x, y)
-    scheduled = {f"{name}.target": "sapphire-rapids" for name in ("prepack-weights", "schedule-cpu")}
+    scheduled = {f"{name}.target": "sapphire-rapids" for name in SCHEDULING}
     with (
         PassContext(3, config=scheduled),
         pytest.raises(CompileError, match="the program multiplies by amx, which .* schedule it for another"),

@@ -90,7 +90,7 @@ class TestRuleFile:
     def test_deleting_a_rule_changes_what_is_fused(self, name: str, tmp_path: Path) -> None:
         """No rule is idle: the functions of the FileCheck test have another plan without it."""
         text = (ROOT / "test/filecheck/rewrites/plan_fusion/rules.mlir").read_text(encoding="utf-8")
-        kept = re.sub(rf'pattern\.group_rule "{name}".*?\n}}\n', "", RULES, flags=re.S)
+        kept = re.sub(rf'pattern\.group_rule "{name}".*?\n(?! )', "", RULES, flags=re.S)
         assert kept != RULES
         mine = tmp_path / "mine.mlir"
         mine.write_text(kept)
