@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 from xdsl.passes import ModulePass
@@ -28,6 +30,8 @@ class DeclaringPass(ModulePass):
     """
     requires: ClassVar[tuple[str, ...]] = ()
     """Names of passes that must have run before, in the same run."""
+    without: ClassVar[Mapping[str, Mapping[str, Any]]] = MappingProxyType({})
+    """By name of another pass, the options that this one has where a `PassContext` leaves the other one out."""
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,8 @@ decide.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 from xdsl.passes import ModulePass
 from xdsl.utils.arg_spec import ArgSpec
@@ -56,6 +57,15 @@ def plan(passes: Sequence[ModulePass], context: PassContext | None, asked_for: b
     return planner.steps
 
 
+def _without_others(pass_: ModulePass, context: PassContext) -> ModulePass:
+    """Returns `pass_` with the options that it has without the passes that `context` leaves out."""
+    changes: dict[str, Any] = {}
+    for name, options in getattr(pass_, "without", {}).items():
+        if not context.enabled(make_pass(load_pass(name), ArgSpec(name, {}))):
+            changes.update(options)
+    return replace(pass_, **changes) if changes else pass_  # pyright: ignore[reportArgumentType]
+
+
 class _Planner:
     def __init__(self, context: PassContext | None):
         self.steps: list[Step] = []
@@ -80,7 +90,7 @@ class _Planner:
                 self.add(each)
         else:
             if self._context is not None:
-                pass_ = configured(pass_, self._context.config)
+                pass_ = _without_others(configured(pass_, self._context.config), self._context)
             self.steps.append(Step(pass_, None, needed_by))
         self._planned.add(pass_.name)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import BoolAttr, IntegerAttr, ModuleOp, StringAttr
@@ -11,8 +12,6 @@ from xdsl.ir import Attribute
 from ...core.ir.walk import ops_of
 from ...core.messages.diagnostics import emit_remark, remarks_wanted
 from ...core.passes.base import StepwellPass
-from ...core.passes.context import current_context
-from ...core.passes.pipeline_text import parse_pipeline
 from ...core.roles import MAXIMUM, PREPACKED, ROWS, SHARE, TILING
 from ...dialects.schedule import LeftOutAttr, OnTilesAttr, OrderAttr
 from ...dialects.tensor_loop import BlockOp, FuncOp, GridOp
@@ -73,12 +72,13 @@ class PlanSchedulesPass(StepwellPass):
     decision, and name the kernels for which nothing better than a plain loop nest was found.
 
     `target` names the machine to schedule for (docs/targets.md), or that of the pass context when left out. `prepack`
-    says that `prepack-weights` follows, which lays out constant right operands once. In a pass context that leaves it
-    out it does not follow. Without `winograd` convolutions
+    says that `prepack-weights` follows, which lays out constant right operands once. It is false in a pass context that
+    leaves that pass out. Without `winograd` convolutions
     are not computed by Winograd's filtering. With `flush`, products of bf16 may take numbers below 2**-126 for zeros.
     """
 
     name = "plan-schedules"
+    without = MappingProxyType({"prepack-weights": {"prepack": False}})
 
     target: str | None = None
     prepack: bool = True
@@ -87,19 +87,13 @@ class PlanSchedulesPass(StepwellPass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         options = Options(chosen_machine(self.target), self.winograd, self.flush)
-        constants = Constants(op) if self.prepack and _prepacking_runs() else None
+        constants = Constants(op) if self.prepack else None
         self.count("convolutions split into groups", split_all_groups(op))
         for function in ops_of(op, FuncOp):
             Planner(function, options, constants).run()
             decide_loops(function, options.target.has_wide_registers)
             if remarks_wanted():
                 _tell(function)
-
-
-def _prepacking_runs() -> bool:
-    """Returns whether the pass context, if there is one, lets `prepack-weights` run."""
-    context = current_context()
-    return context is None or context.enabled(parse_pipeline("prepack-weights")[0])
 
 
 class Planner:
