@@ -31,7 +31,7 @@ class DeclaringPass(ModulePass):
     requires: ClassVar[tuple[str, ...]] = ()
     """Names of passes that must have run before, in the same run."""
     without: ClassVar[Mapping[str, Mapping[str, Any]]] = MappingProxyType({})
-    """By name of another pass, the options that this one has where a `PassContext` leaves the other one out."""
+    """The options that this pass has where a `PassContext` leaves another one out, by the name of that one."""
 
 
 @dataclass(frozen=True)
