@@ -23,6 +23,7 @@ import traceback
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
+from unittest.mock import patch
 
 import hostile_memory
 import hostile_templates
@@ -84,7 +85,12 @@ def interpreted(program: HostileProgram) -> str:
 
 def native(program: HostileProgram, level: int, at_end: bool) -> str:
     """Returns what becomes of a program natively. Raises `Unexpected` where that must not be."""
-    program_module.aligned_bytes = lambda size: guarded(size, at_end)
+    # Pages of `guarded` are shared with children, so nothing else of this process may get them.
+    with patch.object(program_module, "aligned_bytes", lambda size: guarded(size, at_end)):
+        return _native(program, level, at_end)
+
+
+def _native(program: HostileProgram, level: int, at_end: bool) -> str:
     try:
         executable = stepwell.compile(stepwell.parse(program.text), opt_level=level, cache=False)
     except REFUSALS as error:
