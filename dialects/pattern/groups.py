@@ -34,6 +34,7 @@ from xdsl.traits import HasParent, IsolatedFromAbove, NoTerminator
 from xdsl.utils.exceptions import VerifyException
 
 from .equations.groups import parse_group_equation
+from .headers import parse_doc, print_named, with_attributes
 from .values import IS_VALUE, VALUE
 
 GROUP_KINDS = ("elementwise", "broadcast", "injective", "reduction", "out-fusable")
@@ -60,22 +61,13 @@ class GroupRuleOp(IRDLOperation):
     def parse(cls, parser: Parser) -> GroupRuleOp:
         # Assembly formats do not know the short form.
         name = parser.parse_str_literal("the name of the rule")
-        doc = parser.parse_str_literal("a line about the rule") if parser.parse_optional_keyword("doc") else None
+        doc = parse_doc(parser)
         attributes = parser.parse_optional_attr_dict_with_keyword()
-        op = cls(name, parser.parse_optional_region() or parse_group_equation(parser), doc)
-        if attributes is not None:
-            op.attributes |= attributes.data
-        return op
+        body = parser.parse_optional_region() or parse_group_equation(parser)
+        return with_attributes(cls(name, body, None if doc is None else doc.data), attributes)
 
     def print(self, printer: Printer) -> None:
-        printer.print_string(" ")
-        printer.print_string_literal(self.rule_name.data)
-        if self.doc is not None:
-            printer.print_string(" doc ")
-            printer.print_string_literal(self.doc.data)
-        printer.print_op_attributes(self.attributes, print_keyword=True)
-        printer.print_string(" ")
-        printer.print_region(self.body)
+        print_named(printer, self, self.rule_name, doc=self.doc)
 
     def __init__(self, rule_name: str, body: Region, doc: str | None = None):
         properties: dict[str, Attribute | None] = {

@@ -14,6 +14,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from .equations.definitions import keep_definition, parse_definition
 from .equations.rule import parse_equation
+from .headers import parse_doc, print_named, with_attributes
 from .values import IS_VALUE
 
 NUMERICS = ("exact", "rounding", "fast")
@@ -50,30 +51,18 @@ class RuleOp(IRDLOperation):
         if parser.parse_optional_keyword("numerics") is not None:
             numerics = parser.parse_str_literal("a numerics class")
         properties: dict[str, Attribute] = {"rule_name": StringAttr(name), "numerics": StringAttr(numerics)}
-        if parser.parse_optional_keyword("doc") is not None:
-            properties["doc"] = StringAttr(parser.parse_str_literal("a line about the rule"))
+        if (doc := parse_doc(parser)) is not None:
+            properties["doc"] = doc
         attributes = parser.parse_optional_attr_dict_with_keyword()
         body = parser.parse_optional_region()
         if body is None:
             body, equation = parse_equation(parser)
             properties.setdefault("doc", StringAttr(equation))
-        op = cls.create(properties=properties, regions=[body])
-        if attributes is not None:
-            op.attributes |= attributes.data
-        return op
+        return with_attributes(cls.create(properties=properties, regions=[body]), attributes)
 
     def print(self, printer: Printer) -> None:
-        printer.print_string(" ")
-        printer.print_string_literal(self.rule_name.data)
-        if self.numerics.data != NUMERICS[0]:
-            printer.print_string(" numerics ")
-            printer.print_string_literal(self.numerics.data)
-        if self.doc is not None:
-            printer.print_string(" doc ")
-            printer.print_string_literal(self.doc.data)
-        printer.print_op_attributes(self.attributes, print_keyword=True)
-        printer.print_string(" ")
-        printer.print_region(self.body)
+        numerics = None if self.numerics.data == NUMERICS[0] else self.numerics
+        print_named(printer, self, self.rule_name, numerics=numerics, doc=self.doc)
 
     def verify_(self) -> None:
         if self.numerics.data not in NUMERICS:
@@ -114,17 +103,10 @@ class DefineOp(IRDLOperation):
         body = parser.parse_optional_region()
         body = parse_definition(parser, name, start) if body is None else keep_definition(parser, name, start, body)
         properties: dict[str, Attribute] = {"pattern_name": StringAttr(name)}
-        op = cls.create(properties=properties, regions=[body])
-        if attributes is not None:
-            op.attributes |= attributes.data
-        return op
+        return with_attributes(cls.create(properties=properties, regions=[body]), attributes)
 
     def print(self, printer: Printer) -> None:
-        printer.print_string(" ")
-        printer.print_string_literal(self.pattern_name.data)
-        printer.print_op_attributes(self.attributes, print_keyword=True)
-        printer.print_string(" ")
-        printer.print_region(self.body)
+        print_named(printer, self, self.pattern_name)
 
     def verify_(self) -> None:
         if not isinstance(self.body.block.last_op, GivesOp):
