@@ -13,6 +13,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
+from ...core.ir.verification import verify_module
 from ...core.messages.diagnostics import Diagnostic, StepwellError, did_you_mean
 from ...core.messages.locations import location_string
 from ...core.passes.instrument import Instrument
@@ -115,7 +116,10 @@ def _group_rules(file: str, ctx: Context) -> Sequence[GroupRule]:
         return shipped_group_rules()
     if not Path(file).exists():
         return ()
-    return group_rules_of_module(parse_text(ctx, read_source(file), file))
+    text = read_source(file)
+    module = parse_text(ctx, text, file)
+    verify_module(module, sources={file: text})
+    return group_rules_of_module(module)
 
 
 def _settings(args: argparse.Namespace, default: int) -> Any:

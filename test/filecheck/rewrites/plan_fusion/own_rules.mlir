@@ -2,6 +2,7 @@
 // RUN: not stepwell-opt %s -p 'plan-fusion{file="no_such.mlir"}' 2>&1 | filecheck %s --check-prefix=FILE
 // RUN: not stepwell-opt %s -p 'plan-fusion{rules="fuse-into-injectiv"}' 2>&1 | filecheck %s --check-prefix=RULE
 // RUN: not stepwell-opt %s -p 'plan-fusion{file="%S/wrong.rules"}' 2>&1 | filecheck %s --check-prefix=WRONG
+// RUN: not stepwell-opt --test-rules=%S/wrong_kind.rules 2>&1 | filecheck %s --check-prefix=KIND
 // RUN: not stepwell-opt %s -p 'plan-fusion{file="%S/unknown.rules"}' 2>&1 | filecheck %s --check-prefix=UNKNOWN
 // RUN: not stepwell-opt %s -p 'plan-fusion{max-ops=0}' 2>&1 | filecheck %s --check-prefix=LIMIT
 
@@ -9,6 +10,7 @@
 // RULE: error: plan-fusion has no rule 'fuse-into-injectiv', did you mean 'fuse-into-injective'?
 // WRONG: wrong.rules:3:1: error: 'pattern.group_rule': group rule 'duplicates' does not say that all users of the producer are in the merged group
 // WRONG: hint: require "single-use"(%producer) or "post-dominated"(%producer, %consumer)
+// KIND: wrong_kind.rules:4:3: error: 'pattern.group': kind is 'graph.matmul', expected one of elementwise
 // UNKNOWN: unknown.rules:4:3: error: 'pattern.require_groups': unknown group condition 'single-us'
 // UNKNOWN: hint: did you mean 'single-use'?
 // LIMIT: error: plan-fusion: max-ops is 0, expected at least 1
