@@ -41,7 +41,12 @@ def _facts(atoms: Atoms, predicate: int, first: Form, second: Form) -> tuple[Fac
     difference = second.plus(first, -1)
     if predicate == EQ:
         return (difference, difference.scaled(-1)), True
-    if predicate == NE:
+    if predicate == NE:  # A number that is not negative, and not zero either, is 1 or more.
+        low, high = atoms.bounds(difference)
+        if low == 0:
+            return (difference.shifted(-1),), True
+        if high == 0:
+            return (difference.scaled(-1).shifted(-1),), True
         return (), False
     below = difference.shifted(-1 if predicate in (SLT, ULT) else 0)
     if predicate in (SLT, SLE):

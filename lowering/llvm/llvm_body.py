@@ -132,14 +132,20 @@ class LLVMBody:
         self.state.error(self.source, reason)
         for result in self.source.results:
             if is_tile(result.type):
-                types = piece_types(self.types, result.type)
-                self.pieces[result] = [self.emit(llvm_ext.PoisonOp, (), type_) for type_ in types]
+                self.pieces[result] = [self.emit(llvm_ext.PoisonOp, (), type_) for type_ in self._pieces(result.type)]
             elif result not in self.values:
                 try:
                     new_type = self.types.convert(result.type)
                 except UnsupportedTypeError:
                     new_type = i64
                 self.values[result] = self.emit(llvm_ext.PoisonOp, (), new_type)
+
+    def _pieces(self, type_: Attribute) -> list[Attribute]:
+        """Returns the types of the pieces of a tile, none for a tile that cannot be: ops on it have errors too."""
+        try:
+            return piece_types(self.types, type_)
+        except UnsupportedTypeError:
+            return []
 
     # Ops
 

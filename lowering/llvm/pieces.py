@@ -13,7 +13,7 @@ from xdsl.dialects.builtin import VectorType
 from xdsl.ir import Attribute
 
 from ...dialects.tile.ops import LANES
-from .types import TypeConverter
+from .types import MOST_LANES, TypeConverter, UnsupportedTypeError
 
 
 class Piece(NamedTuple):
@@ -30,8 +30,10 @@ def is_tile(type_: Attribute) -> bool:
 
 
 def pieces_of(tile: VectorType) -> list[Piece]:
-    """Returns the pieces of a tile, row by row."""
+    """Returns the pieces of a tile, row by row. Raises `UnsupportedTypeError` for one that has too many elements."""
     rows, columns = tile.get_shape()
+    if rows * columns > MOST_LANES:
+        raise UnsupportedTypeError(f"type {tile} has {rows * columns} elements; a tile has at most {MOST_LANES}")
     return [
         Piece(row, column, min(LANES, columns - column)) for row in range(rows) for column in range(0, columns, LANES)
     ]

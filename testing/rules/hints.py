@@ -112,7 +112,7 @@ def _dtypes_of(pattern: Pattern) -> set[str]:
                 return set()
             found.update(known)
         return found
-    if isinstance(pattern, Splat) and pattern.value != int(pattern.value):
+    if isinstance(pattern, Splat) and not float(pattern.value).is_integer():
         return set(ops.FLOATS)
     if isinstance(pattern, Splat) and pattern.value < 0:
         return {*ops.FLOATS, *ops.SIGNED}

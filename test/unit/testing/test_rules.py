@@ -327,6 +327,12 @@ def test_python_rules() -> None:
     ]
 
 
+def test_infinity_is_a_constant_of_floats() -> None:
+    rule_text = """
+    pattern.rule "more-than-all" : multiply(%x, 1.0e400) => multiply(1.0e400, %x)"""
+    assert {*check(rule_text, 10).dtypes} <= {"f16", "bf16", "f32", "f64"}
+
+
 def test_partition_rule() -> None:
     text = """
     pattern.rule "conv-relu" {

@@ -106,7 +106,6 @@ tensor_loop.func @box(%A: memref<8x64xf32>, %I: memref<1xi8>) outs(%S: memref<4x
 /// What is `unchecked` is left as it is.
 // CHECK-LABEL: @no_unchecked
 // CHECK-NOT: cf.assert
-// CHECK-LABEL: @sizes
 tensor_loop.func @no_unchecked(%A: memref<64xf32>, %I: memref<1xi64>) outs(%S: memref<1xf32>) {
   tensor_loop.block "take" attributes {stepwell.unchecked} {
     %c0 = arith.constant 0 : index
@@ -115,6 +114,26 @@ tensor_loop.func @no_unchecked(%A: memref<64xf32>, %I: memref<1xi64>) outs(%S: m
     %a = memref.load %A[%j] : memref<64xf32>
     memref.store %a, %S[%c0] : memref<1xf32>
   }
+}
+
+/// An index that is not negative and not zero is 1 or more.
+// CHECK-LABEL: @no_previous
+// CHECK-NOT: cf.assert
+// CHECK-LABEL: @sizes
+func.func @no_previous(%A: memref<8xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  scf.for %i = %c0 to %c8 step %c1 {
+    %starts = arith.cmpi eq, %i, %c0 : index
+    %previous = arith.subi %i, %c1 : index
+    scf.if %starts {
+    } else {
+      %x = memref.load %A[%previous] : memref<8xf32>
+      memref.store %x, %A[%i] : memref<8xf32>
+    }
+  }
+  func.return
 }
 
 /// Sizes are asked of the buffers. Functions on memrefs are guarded as well, unless that is off.

@@ -81,6 +81,16 @@ func.func @too_many_lanes(%m: memref<64xf32>, %i: index) {
 
 // -----
 
+func.func @too_many_elements(%m: memref<2x2147483648xf32>, %i: index) {
+  // expected-error@+1 {{'tile.load': type vector<2x2147483648xf32> has 4294967296 elements; a tile has at most 16384}}
+  %t = tile.load %m[%i, %i] : memref<2x2147483648xf32>, vector<2x2147483648xf32>
+  // expected-error@+1 {{'tile.store': type vector<2x2147483648xf32> has 4294967296 elements; a tile has at most 16384}}
+  tile.store %t, %m[%i, %i] : vector<2x2147483648xf32>, memref<2x2147483648xf32>
+  func.return
+}
+
+// -----
+
 // expected-error@+1 {{'func.func': type i0 has no counterpart in LLVM, which has 1 to 8388608 bits}}
 func.func @no_bits(%a: i0) {
   func.return
