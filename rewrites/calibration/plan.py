@@ -104,6 +104,11 @@ class CalibrationPlan:
             raise PassFailedException(f"{self.subject}: {missing_function(self.entry, self.functions)}")
         self.function = self.functions[self.entry]
         self._check_one_block(self.function)
+        for function in self.functions.values():
+            for call in _calls(function):
+                if call.callee.string_value() == self.entry:
+                    message = f"@{self.entry} is called, but its results become the data that are recorded"
+                    fail(call, message, hint="calibrate a function that nothing calls")
 
     def collect(self) -> list[RecordedCall]:
         """Finds the calls. `release` gives back what this holds. Raises `PassFailedException` where it cannot."""

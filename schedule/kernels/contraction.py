@@ -22,7 +22,7 @@ from ...analysis.affine import affine_of_value, bounds, is_linear, linear_terms,
 from ...analysis.loop_nests import levels_of, perfect_block
 from ...analysis.reductions import Accumulator, accumulators, init_stores
 from ...analysis.reorder import is_reassociable, may_reorder
-from ...core.ir.element_types import is_small_float
+from ...core.ir.element_types import element_bytes, is_small_float
 from ...dialects.tensor_loop import BlockOp, GridOp
 
 Indices = tuple[AffineExpr, ...]
@@ -195,6 +195,8 @@ def operand_of(value: SSAValue, dims: dict[SSAValue, int], block: BlockOp, unsig
 def _loaded(load: memref.LoadOp, dims: dict[SSAValue, int], padding: Attribute | None) -> Operand | None:
     type_ = load.memref.type
     if not isinstance(type_, MemRefType) or not isinstance(type_.element_type, AnyFloat | IntegerType):
+        return None
+    if element_bytes(type_.element_type) is None:  # such as tf32, which no register holds
         return None
     indices = [affine_of_value(index, dims, {}) for index in load.indices]
     known = tuple(normal_form(index) for index in indices if index is not None)

@@ -166,3 +166,13 @@ func.func private @g(%x: tensor<2xf32>) -> tensor<2xf32> attributes {graph.compi
 
 // CHECK: calibrate_module_invalid.mlir:168:1: error: 'func.func': function @main has no body
 func.func private @main(tensor<2xf32>) -> tensor<2xf32>
+
+// -----
+// CHECK: // -----
+
+func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
+  // CHECK: calibrate_module_invalid.mlir:176:3: error: 'func.call': @main is called, but its results become the data that are recorded
+  // CHECK: hint: calibrate a function that nothing calls
+  %0 = func.call @main(%x) : (tensor<2xf32>) -> tensor<2xf32>
+  func.return %0 : tensor<2xf32>
+}

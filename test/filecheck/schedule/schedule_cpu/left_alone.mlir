@@ -97,3 +97,24 @@ tensor_loop.func @flattened(%A: memref<4x4xf32>) outs(%C: memref<16xf32>) {
     }
   }
 }
+
+/// Elements of a type that no register holds make no product.
+// CHECK-LABEL: @no_product_of_tf32
+// CHECK-NOT: tile.mma
+// CHECK: tensor_loop.for %k in 16 {
+tensor_loop.func @no_product_of_tf32(%A: memref<12x16xtf32>, %B: memref<16x20xtf32>) outs(%C: memref<12x20xtf32>) {
+  tensor_loop.grid (%i, %j, %k) in (12, 20, 16) {
+    tensor_loop.block "mm" spatial(%vi in 12 = %i, %vj in 20 = %j) reduce(%vk in 16 = %k) {
+      init {
+        %z = arith.constant 0.0 : tf32
+        memref.store %z, %C[%vi, %vj] : memref<12x20xtf32>
+      }
+      %a = memref.load %A[%vi, %vk] : memref<12x16xtf32>
+      %b = memref.load %B[%vk, %vj] : memref<16x20xtf32>
+      %c = memref.load %C[%vi, %vj] : memref<12x20xtf32>
+      %p = arith.mulf %a, %b fastmath<reassoc,contract> : tf32
+      %s = arith.addf %c, %p fastmath<reassoc,contract> : tf32
+      memref.store %s, %C[%vi, %vj] : memref<12x20xtf32>
+    }
+  }
+}
