@@ -75,8 +75,9 @@ bench: $(BENCH_STAMP)
 	$(BIN)/python bench/ops.py --json $(FIGURES)/ops.json
 	$(BIN)/python bench/compile_time.py --json $(FIGURES)/compile_time.json
 	$(BIN)/python bench/threads.py --json $(FIGURES)/threads.json
+	$(BIN)/python bench/zoo.py --json $(FIGURES)/zoo.json
 	$(BIN)/python bench/page.py $(FIGURES)/kernels.json --threads $(FIGURES)/threads.json \
-		--compile-time $(FIGURES)/compile_time.json
+		--compile-time $(FIGURES)/compile_time.json --zoo $(FIGURES)/zoo.json
 
 clean:
 	rm -rf $(VENV) .pytest_cache .hypothesis .ruff_cache build *.egg-info

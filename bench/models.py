@@ -27,7 +27,7 @@ from suite.arguments import existing_file, new_file, positive, usable_cpu
 ENGINES = ("stepwell", "onnxruntime", "openvino")
 ROUND_SECONDS = 0.05
 COMPARED = 4096
-"""Elements of the first output that are compared."""
+"""Elements of an output that are compared, at equal distances."""
 
 Arrays = dict[str, Any]
 Call = Callable[[], Any]
@@ -63,7 +63,7 @@ def stepwell_call(path: str, arrays: Arrays, bound: dict[str, int]) -> Call:
     model = stepwell.compile_onnx(path, constants=constants, threads=1, tuning=False)
     given = [array for name, array in arrays.items() if name not in bound]
     executable = model.specialised(*given)
-    return lambda: executable(*given)[0]
+    return lambda: executable(*given)
 
 
 def onnxruntime_call(path: str, arrays: Arrays, bound: dict[str, int]) -> Call:
@@ -73,7 +73,7 @@ def onnxruntime_call(path: str, arrays: Arrays, bound: dict[str, int]) -> Call:
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.log_severity_level = 3
     session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
-    return lambda: session.run(None, arrays)[0]
+    return lambda: session.run(None, arrays)
 
 
 def openvino_call(path: str, arrays: Arrays, bound: dict[str, int]) -> Call:
@@ -84,7 +84,7 @@ def openvino_call(path: str, arrays: Arrays, bound: dict[str, int]) -> Call:
     model = core.read_model(path)
     model.reshape({port.get_any_name(): list(arrays[port.get_any_name()].shape) for port in model.inputs})
     request = core.compile_model(model, "CPU", CONFIG).create_infer_request()
-    return lambda: request.infer(arrays, share_inputs=True, share_outputs=True)[0]
+    return lambda: request.infer(arrays, share_inputs=True, share_outputs=True).values()
 
 
 CALLS: dict[str, Callable[[str, Arrays, dict[str, int]], Call]] = {
@@ -94,15 +94,32 @@ CALLS: dict[str, Callable[[str, Arrays, dict[str, int]], Call]] = {
 }
 
 
+def sample(output: Any) -> list[float]:
+    """Returns at most `COMPARED` elements of an output, at equal distances."""
+    elements = np.asarray(output, np.float64).ravel()
+    return elements[:: max(1, -(-elements.size // COMPARED))].tolist()
+
+
+def greatest_error(ours: list[list[float]], theirs: list[list[float]]) -> float:
+    """Returns the greatest difference of two lists of outputs, of the largest element of the output; inf for others."""
+    if [len(each) for each in ours] != [len(each) for each in theirs]:
+        return float("inf")
+    errors = [0.0]
+    for found, wanted in zip(ours, theirs, strict=True):
+        scale = max(map(abs, wanted), default=0.0)
+        errors.append(float(abs(np.subtract(found, wanted)).max(initial=0)) / max(scale, 1e-30))
+    return float("inf") if np.isnan(errors).any() else max(errors)
+
+
 def serve(engine: str, path: str, shapes: dict[str, list[int]], bound: dict[str, int], cpu: int | None) -> None:
-    """Answers on standard output: the first result, then seconds per call for each line that asks for so many calls."""
+    """Answers on standard output: the first results, then seconds per call for each line that asks for some calls."""
     if cpu is not None and cpu >= 0 and hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {cpu})
     answers = os.fdopen(os.dup(1), "w")  # what libraries print goes elsewhere
     os.dup2(2, 1)
     start = time.perf_counter()
     call = CALLS[engine](path, inputs_of(path, shapes, bound), bound)
-    first = np.asarray(call(), np.float64).ravel()[:COMPARED].tolist()
+    first = [sample(output) for output in call()]
     print(json.dumps({"ready": time.perf_counter() - start, "first": first}), file=answers, flush=True)
     for line in sys.stdin:
         times = []
@@ -160,8 +177,7 @@ def measure(path: Path, arguments: list[str], rounds: int) -> dict[str, Any]:
         best = min(peers, key=lambda name: medians[name])
         row |= {"best": best, "ratio": float(np.median(np.array(times[best]) / np.array(times["stepwell"])))}
     if {"stepwell", "onnxruntime"} <= running.keys():
-        ours, theirs = (np.array(running[name].first["first"]) for name in ("stepwell", "onnxruntime"))
-        row["error"] = float(abs(ours - theirs).max() / max(abs(theirs).max(), 1e-30))
+        row["error"] = greatest_error(*(running[name].first["first"] for name in ("stepwell", "onnxruntime")))
     return row
 
 

@@ -12,6 +12,7 @@ from suite.arguments import existing_file, figures_in
 from suite.engine import ENGINES
 from suite.figures import ClassFigures, Row
 from suite.report import case_cells, case_header, class_cells, class_header, markdown
+from zoo import HEADER, cells
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "performance.md"
 
@@ -76,6 +77,18 @@ def threads_text(result: dict[str, Any]) -> str:
     return f"### Two threads\n\n{bullets(result['notes'])}"
 
 
+def zoo_text(result: dict[str, Any]) -> str:
+    """The table of zoo.py --json."""
+    return "\n\n".join(
+        [
+            "### Networks of torchvision",
+            f"One thread, {result['rounds']} rounds, on {result['machine']['date']}.",
+            markdown(HEADER, [cells(row, 3) for row in result["networks"]]),
+            bullets(result["notes"]),
+        ]
+    )
+
+
 def bullets(lines: list[str]) -> str:
     return "\n".join(wrapped(f"* {line}", "  ") for line in lines)
 
@@ -97,6 +110,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("kernels", type=existing_file, help="what kernels.py --json wrote")
     parser.add_argument("--compile-time", type=existing_file, help="what compile_time.py --json wrote")
     parser.add_argument("--threads", type=existing_file, help="what threads.py --json wrote")
+    parser.add_argument("--zoo", type=existing_file, help="what zoo.py --json wrote")
     parser.add_argument("--page", type=existing_file, default=PAGE)
     options = parser.parse_args(arguments)
     parts = [run_text(figures_in(options.kernels, "machine"))]
@@ -104,6 +118,8 @@ def main(arguments: list[str] | None = None) -> None:
         parts.append(threads_text(figures_in(options.threads, "notes")))
     if options.compile_time is not None:
         parts.append(compile_text(figures_in(options.compile_time, "programs")))
+    if options.zoo is not None:
+        parts.append(zoo_text(figures_in(options.zoo, "networks")))
     page = options.page.read_text(encoding="utf-8")
     options.page.write_text(replaced(page, "\n\n".join(parts)), encoding="utf-8")
 
