@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from stepwell.runtime.looking.profile import Call, Profile
 
 BENCH = Path(__file__).resolve().parents[3] / "bench"
 sys.path.insert(0, str(BENCH))
@@ -31,6 +32,16 @@ def test_a_row_names_the_kernels_that_take_longest() -> None:
     assert found == ["net", "10.00", "15.00", "-", "1.50", "onnxruntime", "1e-06", "2.0", "conv ×3 50% (80%), copy 20%"]
     assert len(found) == len(zoo.HEADER)
     assert zoo.cells({"model": "lost", "ms": {}}, 3) == ["lost", *"-" * 8]
+
+
+def test_kernels_are_ranked_by_their_least_times() -> None:
+    def profile(conv: float, copy: float) -> Profile:
+        calls = Call("conv", "a:1", 2, conv, 1000, 8), Call("copy", "a:2", 1, copy, 0, 8)
+        return Profile(calls, conv + copy, 1)
+
+    conv, copy = zoo.least_times([profile(4.0, 9.0), profile(6.0, 1.0)], rate=1.0)
+    assert conv == {"name": "conv", "calls": 2, "microseconds": 4.0, "share": 0.8, "roof": 0.5}
+    assert (copy["name"], copy["share"], copy["roof"]) == ("copy", 0.2, 0.0)
 
 
 def test_the_page_has_the_table() -> None:
