@@ -20,7 +20,7 @@ from ...analysis.loop_nests import levels_of, perfect_block
 from ...analysis.reductions import accumulators
 from ...analysis.reorder import is_reassociable, may_reorder
 from ...core.ir.walk import ops_of
-from ...dialects.tensor_loop import BlockOp, GridOp
+from ...dialects.tensor_loop import BlockOp, Extent, GridOp
 from ...dialects.tensor_loop.loops import loop_body
 from ...dialects.tile.ops import LANES
 from ..kernels.contraction import bound_in_order
@@ -28,6 +28,9 @@ from ..products.transpose import transpose_of
 
 SHORT = 64
 """The extent below which a row is short: loops over it begin and end more than they run."""
+
+LONG = 4 * SHORT
+"""The extent from which a row is long enough, so that loops around it stay for threads and for caches."""
 
 Access = memref.LoadOp | memref.StoreOp
 
@@ -55,7 +58,7 @@ def decide_joins(grid: GridOp) -> JoinPlan | None:
         while first > 0 and _is_joined(grid, block, first - 1):
             first -= 1
         return JoinPlan(_groups(block, first, last), "the numbers to reduce are neighbours in memory")
-    return _copied(grid, block)
+    return _mapped(grid, block) or _copied(grid, block)
 
 
 def _copied(grid: GridOp, block: BlockOp) -> JoinPlan | None:
@@ -73,6 +76,26 @@ def _copied(grid: GridOp, block: BlockOp) -> JoinPlan | None:
         if any(isinstance(extent, int) and (extent % LANES if tiled else extent < SHORT) for extent in rows):
             return JoinPlan(_groups(block, first, first + 1), "rows that are neighbours in memory are moved as one")
     return None
+
+
+def _mapped(grid: GridOp, block: BlockOp) -> JoinPlan | None:
+    """
+    Returns the last axes of a block without sums or transposes that become one row, as many as make a long row of short
+    ones.
+    """
+    if transpose_of(grid) is not None or any(isinstance(op, scf.IfOp) for op in block.body.block.ops):
+        return None
+    last = first = len(block.axes) - 1
+    while first > 0 and prod(map(_number, block.extents[first:])) < LONG and _is_joined(grid, block, first - 1):
+        first -= 1
+    if first == last or _number(block.extents[last]) >= SHORT:
+        return None
+    return JoinPlan(_groups(block, first, last), "short rows that are neighbours in memory run as one")
+
+
+def _number(extent: Extent) -> int:
+    assert isinstance(extent, int)
+    return extent
 
 
 def _last_reduced(block: BlockOp) -> int | None:
