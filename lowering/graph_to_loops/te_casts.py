@@ -10,6 +10,10 @@ from ..shared.te_types import compute_type
 from .scalar_ops import ScalarOps
 
 
+NARROW = 16
+"""The most bits of an integer whose bounds every float from f32 on holds."""
+
+
 def emit_cast(ops: ScalarOps, value: SSAValue, source: str, target: str) -> SSAValue:
     """Converts `value` of element type `source` to element type `target`."""
     if source == target:
@@ -47,6 +51,8 @@ def _float_to_integer(ops: ScalarOps, value: SSAValue, source: str, target: str)
     if dtypes.is_small_float(source):
         value, source = _float_to_float(ops, value, source, "f32"), "f32"
     width_type = "i64" if target == "index" else target
+    if dtypes.bit_width(width_type) <= NARROW:
+        return _float_to_narrow_integer(ops, value, source, target)
     low, high = dtypes.integer_range(width_type)
     below = ops.compare_float("olt", value, ops.constant(float(low), source))
     above = ops.compare_float("oge", value, ops.constant(float(high + 1), source))
@@ -57,6 +63,19 @@ def _float_to_integer(ops: ScalarOps, value: SSAValue, source: str, target: str)
     result = ops.select(above, ops.constant(high, width_type), result)
     result = ops.select(below, ops.constant(low, width_type), result)
     return emit_cast(ops, result, width_type, target)
+
+
+def _float_to_narrow_integer(ops: ScalarOps, value: SSAValue, source: str, target: str) -> SSAValue:
+    """
+    The same for integers of up to 16 bits. Floats hold their bounds, so the float is moved into the range, by a minimum
+    and a maximum of one instruction each. The conversion is the one to 32 bits, which vectors have.
+    """
+    low, high = (ops.constant(float(bound), source) for bound in dtypes.integer_range(target))
+    inside = ops.select(ops.compare_float("olt", value, high), value, high)
+    inside = ops.select(ops.compare_float("ogt", inside, low), inside, low)
+    whole = ops.add(arith.FPToSIOp(inside, compute_type("i32")))  # pyright: ignore[reportArgumentType]
+    narrow = _integer_to_integer(ops, whole, "i32", target)
+    return ops.select(ops.compare_float("uno", value, value), ops.constant(0, target), narrow)
 
 
 def _integer_to_float(ops: ScalarOps, value: SSAValue, source: str, target: str) -> SSAValue:
