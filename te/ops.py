@@ -182,7 +182,9 @@ def bitcast(dtype: str, x: Expr) -> Expr:
 
 
 def check(condition: Expr, value: Expr, message: str) -> Expr:
-    """`value`. The program fails with `message` unless `condition` holds."""
+    """`value`. The program fails with `message` unless `condition` holds. The constant `true` needs no check."""
+    if isinstance(condition, Const) and condition.value is True:
+        return value
     return Check(condition, value, message)
 
 

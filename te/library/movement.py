@@ -213,6 +213,8 @@ def position_in(index: Expr, size: Dim) -> tuple[Expr, Expr]:
     if index.dtype == "ui64" and isinstance(size, int):
         # The comparison comes before the conversion, which makes counts from 2 ** 63 on negative.
         return position, compare("lt", index, const(size, "ui64"))
+    if dtypes.is_unsigned(index.dtype) and isinstance(size, int) and dtypes.integer_range(index.dtype)[1] < size:
+        return position, const(True, "i1")
     if dtypes.is_unsigned(index.dtype):
         return position, ops.all(position >= 0, position < size) if index.dtype == "ui64" else position < size
     position = ops.select(position < 0, position + size, position)

@@ -58,11 +58,25 @@ converter("QLinearAdd", domain=DOMAIN)(_binary("add"))
 converter("QLinearMul", domain=DOMAIN)(_binary("multiply"))
 
 
+def _tabulated(b: GraphBuilder, x: Value, function: Callable[[Value], Value], *constants: Value | None) -> Value:
+    """
+    Returns `function(x)`. Where it depends on nothing but `constants` that are known, it is looked up in a table of all
+    256 bytes.
+    """
+    if x.dtype not in ("ui8", "i8") or any(each is not None and each.known is None for each in constants):
+        return function(x)
+    table = function(b.constant(np.arange(256, dtype=np.uint8).view("int8" if x.dtype == "i8" else "uint8")))
+    return b.take(table, x if x.dtype == "ui8" else b.astype(x, dtype="ui8"), axis=0)
+
+
 @converter("QLinearSigmoid", domain=DOMAIN)
 def qlinear_sigmoid(
     b: GraphBuilder, x: Value, x_scale: Value, x_zero: Value, scale: Value, zero_point: Value | None = None
 ) -> Value:
-    return _quantised(b, b.sigmoid(dequantize_linear(b, x, x_scale, x_zero)), scale, zero_point, x)
+    def value(x: Value) -> Value:
+        return _quantised(b, b.sigmoid(dequantize_linear(b, x, x_scale, x_zero)), scale, zero_point, x)
+
+    return _tabulated(b, x, value, x_scale, x_zero, scale, zero_point)
 
 
 @converter("QLinearLeakyRelu", domain=DOMAIN)
