@@ -9,7 +9,6 @@ from ...te import dtypes
 from ..shared.te_types import compute_type
 from .scalar_ops import ScalarOps
 
-
 NARROW = 16
 """The most bits of an integer whose bounds every float from f32 on holds."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import reduce
 from math import prod
 from typing import Any
 
@@ -17,6 +18,9 @@ from ..value import Value
 from .movement import ints, pad_constant
 
 Ints = tuple[int, ...] | None
+
+MOST_TAPS = 16
+"""The most taps of a window whose sums are written out."""
 
 
 @converter("DepthToSpace")
@@ -110,7 +114,7 @@ def col2im(
     """
     The sum of windows at their places: `y[p] = sum over t, i with p + before = i * stride + t * dilation of x[t, i]`.
 
-    Dimension after dimension, a gather of what meets at each place, with a zero for what is not there.
+    Dimension after dimension, the last one first.
     """
     extents, kernel = ints(image), ints(block)
     rank = len(extents)
@@ -124,10 +128,43 @@ def col2im(
     if channels % prod(kernel) or columns != prod(counts):
         raise ConversionError(f"the input is {x.shaped}, expected windows of {list(kernel)} at {counts} places")
     x = reshaped(b, x, [extents_of(x)[0], channels // prod(kernel), *kernel, *counts])
-    for d in range(rank):
-        table = _meeting(extents[d], kernel[d], counts[d], steps[d], reach[d], before[d])
-        x = _summed(b, x, rank - d, table)
+    for d in reversed(range(rank)):
+        parts = _moved(kernel[d], counts[d], extents[d], reach[d], before[d]) if steps[d] == 1 else []
+        if 0 < len(parts) <= MOST_TAPS:
+            x = _shifted_sum(b, x, d, extents[d], parts)
+        else:
+            x = _gathered_sum(b, x, d, _meeting(extents[d], kernel[d], counts[d], steps[d], reach[d], before[d]))
     return x
+
+
+def _moved(kernel: int, count: int, size: int, dilation: int, before: int) -> list[tuple[int, int, int, int]]:
+    """
+    Returns the taps of windows at every place that lie in an image of `size`: their number, the first and the end of
+    their places that do, and where the first one lies.
+    """
+    parts: list[tuple[int, int, int, int]] = []
+    for tap in range(kernel):
+        start = tap * dilation - before
+        begin, end = max(0, -start), min(count, size - start)
+        if begin < end:
+            parts.append((tap, begin, end, start + begin))
+    return parts
+
+
+def _shifted_sum(b: GraphBuilder, x: Value, d: int, size: int, parts: list[tuple[int, int, int, int]]) -> Value:
+    """
+    Sums up windows at every place along dimension `d`, the last one whose taps are left: `(n, c, k0 … kd, p0 … pd, …)`
+    becomes `(n, c, k0 …, p0 …, size, …)`. Each tap is moved to its places, with zeros around it.
+    """
+    taps, places = 2 + d, 3 + 2 * d
+    terms: list[Value] = []
+    for tap, begin, end, first in parts:
+        each = b.strided_slice(x, axes=(taps, places), begin=(tap, begin), end=(tap + 1, end), strides=(1, 1))
+        each = b.squeeze(each, axis=(taps,))
+        widths = [0] * (2 * each.rank)
+        widths[2 * (places - 1)], widths[2 * (places - 1) + 1] = first, size - first - (end - begin)
+        terms.append(b.pad(each, pad_width=tuple(widths)))
+    return reduce(b.add, terms)
 
 
 def _meeting(size: int, kernel: int, count: int, stride: int, dilation: int, before: int) -> Any:
@@ -143,14 +180,18 @@ def _meeting(size: int, kernel: int, count: int, stride: int, dilation: int, bef
     return np.array(rows, np.int64).reshape(size, most)
 
 
-def _summed(b: GraphBuilder, x: Value, left: int, table: Any) -> Value:
-    """Turns the first dimension of taps of `(N, C, taps…, windows…, places…)` into places. There are `left` of them."""
-    order = [d for d in range(x.rank) if d not in (2, 2 + left)]
-    x = b.permute_dims(x, axes=(*order, 2, 2 + left))
+def _gathered_sum(b: GraphBuilder, x: Value, d: int, table: Any) -> Value:
+    """The same as a gather of what meets at each place, with a zero for what is not there."""
+    tap, place = 2 + d, 3 + 2 * d
+    order = [each for each in range(x.rank) if each not in (tap, place)]
+    x = b.permute_dims(x, axes=(*order[: place - 1], tap, place, *order[place - 1 :]))
     shape = extents_of(x)
-    flat = reshaped(b, x, [*shape[:-2], product(shape[-2:])])
-    flat = b.pad(flat, pad_width=(*(0,) * (2 * flat.rank - 1), 1))
-    return b.sum(b.take(flat, b.constant(table), axis=flat.rank - 1), axis=(flat.rank,))
+    axis = place - 1
+    flat = reshaped(b, x, [*shape[:axis], product(shape[axis : axis + 2]), *shape[axis + 2 :]])
+    widths = [0] * (2 * flat.rank)
+    widths[2 * axis + 1] = 1
+    flat = b.pad(flat, pad_width=tuple(widths))
+    return b.sum(b.take(flat, b.constant(table), axis=axis), axis=(axis + 1,))
 
 
 @converter("MaxUnpool", since=9)
