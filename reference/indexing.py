@@ -14,7 +14,8 @@ from .movement import OUT_OF_RANGE
 from .reduction import normalised_axes
 
 
-def _position(op: str, index: int, size: int) -> int:
+def position(op: str, index: int, size: int) -> int:
+    """Returns the position that an index means. Raises `ReferenceFailure` where there is none."""
     if not -size <= index < size:
         raise ReferenceFailure(op, OUT_OF_RANGE)
     return index + size if index < 0 else index
@@ -24,8 +25,8 @@ def _take_along_axis(properties: Properties, x: Array, indices: Array) -> tuple[
     (axis,) = normalised_axes(properties["axis"], x.ndim)
     result = np.empty(indices.shape, x.dtype)
     for place in np.ndindex(*indices.shape):
-        position = _position("graph.take_along_axis", int(indices[place]), x.shape[axis])
-        result[place] = x[(*place[:axis], position, *place[axis + 1 :])]
+        found = position("graph.take_along_axis", int(indices[place]), x.shape[axis])
+        result[place] = x[(*place[:axis], found, *place[axis + 1 :])]
     return (result,)
 
 
@@ -38,7 +39,7 @@ def _gather_nd(properties: Properties, x: Array, indices: Array) -> tuple[Array,
         return (result,)
     for place in np.ndindex(*indices.shape[:-1]):
         target = [
-            _position("graph.gather_nd", int(index), size)
+            position("graph.gather_nd", int(index), size)
             for index, size in zip(indices[place], x.shape[batch:], strict=False)
         ]
         result[place] = x[(*place[:batch], *target)]
@@ -68,8 +69,8 @@ def _scatter_elements(properties: Properties, x: Array, indices: Array, updates:
     combine = _COMBINATIONS[str(properties.get("reduction", "none"))]
     result = x.copy()
     for place in np.ndindex(*indices.shape):
-        position = _position("graph.scatter_elements", int(indices[place]), x.shape[axis])
-        target = (*place[:axis], position, *place[axis + 1 :])
+        found = position("graph.scatter_elements", int(indices[place]), x.shape[axis])
+        target = (*place[:axis], found, *place[axis + 1 :])
         result[target] = combine(result[target], updates[place])
     return (result,)
 
@@ -81,8 +82,7 @@ def _scatter_nd(properties: Properties, x: Array, indices: Array, updates: Array
         return (result,)
     for place in np.ndindex(*indices.shape[:-1]):
         target = tuple(
-            _position("graph.scatter_nd", int(index), size)
-            for index, size in zip(indices[place], x.shape, strict=False)
+            position("graph.scatter_nd", int(index), size) for index, size in zip(indices[place], x.shape, strict=False)
         )
         for inner in np.ndindex(*x.shape[len(target) :]):
             spot = (*target, *inner)

@@ -9,6 +9,7 @@ import numpy as np
 
 from .element_types import Array, round_to, single_op_dtype, wide_dtype
 from .elementwise import Properties
+from .indexing import position
 from .reduction import normalised_axes
 
 FARTHEST = 2.0**30
@@ -81,4 +82,24 @@ def _sample(properties: Properties, x: Array, points: Array) -> tuple[Array, ...
     return (round_to(total, x.dtype),)
 
 
-OPS: dict[str, Any] = {"graph.resample": _resample, "graph.sample": _sample}
+def _pool_regions(properties: Properties, x: Array, images: Array, rows: Array, columns: Array) -> tuple[Array, ...]:
+    """Cell by cell, from the pixels whose row and column count."""
+    largest = properties.get("reduction", "sum") == "max"
+    result = np.zeros((*rows.shape[:2], columns.shape[1], x.shape[3]), x.dtype)
+    numbers = [position("graph.pool_regions", int(image), x.shape[0]) for image in images]
+    for region, row, column in np.ndindex(*result.shape[:3]):
+        tall, wide = rows[region, row], columns[region, column]
+        pixels = x[numbers[region]][tall != 0][:, wide != 0]
+        if largest and pixels.size:
+            result[region, row, column] = pixels.max(axis=(0, 1))
+        elif not largest:
+            weights = tall[tall != 0][:, None] * wide[wide != 0][None, :]
+            result[region, row, column] = np.sum(weights[:, :, None].astype(wide_dtype(x.dtype)) * pixels, axis=(0, 1))
+    return (result,)
+
+
+OPS: dict[str, Any] = {
+    "graph.resample": _resample,
+    "graph.sample": _sample,
+    "graph.pool_regions": _pool_regions,
+}

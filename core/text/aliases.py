@@ -139,6 +139,7 @@ linalg.pooling_nchw_max linalg.pooling_nhwc_max
 avg_pool2d | - | avg_pool2d | AveragePool | avg_pool2d | reduce_window | -
 resample | - | interpolate upsample | Resize Upsample | resize | - | -
 sample | - | grid_sample | GridSample | - | - | -
+pool_regions | - | - | MaxRoiPool RoiAlign | - | - | -
 constant | array asarray | tensor as_tensor | Constant | const | constant | arith.constant
 full | full ones zeros full_like ones_like zeros_like | full ones zeros full_like ones_like zeros_like fill | \
 ConstantOfShape | - | - | linalg.fill tensor.splat

@@ -16,7 +16,7 @@ The graph dialect: pure operations on whole tensors.
 | `scans.py` | `cumulative_sum cumulative_prod` |
 | `normalisation.py` | `batch_norm layer_norm bias_add instance_norm group_norm l2_normalize rms_norm dropout` |
 | `pooling.py` | `max_pool2d avg_pool2d` |
-| `sampling.py` | `resample sample` |
+| `sampling.py` | `resample sample pool_regions` |
 | `constants.py` | `constant full weight` |
 | `dynamic.py` | `shape_of dynamic_reshape dynamic_broadcast_to dynamic_slice dynamic_pad arange` |
 | `calls.py` | `call_kernel` |
@@ -172,7 +172,7 @@ from .normalisation import (
 from .pooling import AvgPool2dOp, MaxPool2dOp
 from .properties import BOOL, ELEMENT_TYPE, FLOAT, INTEGER, INTEGERS, NUMBER, PropertyKind, optional_prop, prop
 from .reduction import AllOp, AnyOp, ArgmaxOp, ArgminOp, LogSoftmaxOp, MaxOp, MeanOp, MinOp, ProdOp, SoftmaxOp, SumOp
-from .sampling import ResampleOp, SampleOp
+from .sampling import PoolRegionsOp, ResampleOp, SampleOp
 from .scans import CumulativeProdOp, CumulativeSumOp
 from .shapes import Shaped, ShapeError
 from .shapes import text as shape_text
@@ -312,6 +312,7 @@ __all__ = [
     "NotEqualOp",
     "PadOp",
     "PermuteDimsOp",
+    "PoolRegionsOp",
     "PowerOp",
     "ProdOp",
     "PropertyKind",

@@ -1,13 +1,15 @@
-"""Ops that interpolate between the elements of a grid: along one axis, or at points."""
+"""Ops that read images between their elements, or in regions: along one axis, at points, in cells."""
 
 from __future__ import annotations
 
 from xdsl.irdl import irdl_op_definition
 
-from .base import PureGraphOp, tensor_operand, tensor_result
+from .base import PureGraphOp, TemplateOp, tensor_operand, tensor_result
+from .indexing import IndexingOp
 from .normal_form import AXIS
 from .properties import TextKind, prop
-from .shapes import Shaped, ShapeError, compatible, normalise_axis, rank_error, text
+from .sampling_loops import pool_regions_loops
+from .shapes import Shaped, ShapeError, compatible, normalise_axis, rank_error, same_dim, text
 
 MODES = ("nearest", "linear", "cubic")
 """The ways in which the elements around a point are weighed."""
@@ -17,6 +19,10 @@ PADDINGS = ("zeros", "edge", "reflect", "symmetric")
 The kinds of values outside of the image. They are zeros, the border, or the mirror image about the centre or the outer
 edge of the border.
 """
+
+
+POOLINGS = ("sum", "max")
+"""The ways in which the pixels of a cell are combined."""
 
 
 @irdl_op_definition
@@ -103,3 +109,54 @@ class SampleOp(PureGraphOp):
             raise ShapeError(f"the operand is {text(x.shape)}, expected its spatial extents to be at least 1")
         batch = points.shape[0] if x.shape[0] is None else x.shape[0]
         return (Shaped((batch, x.shape[1], *points.shape[1:-1]), x.dtype),)
+
+
+@irdl_op_definition
+class PoolRegionsOp(IndexingOp, TemplateOp):
+    """
+    Returns sums of pixels, weighted by their rows and columns, `result[r, p, q, c] = sum over h, w of rows[r, p, h] *
+    columns[r, q, w] * operand[images[r], h, w, c]`. Region r has a grid of cells (p, q), and an image that it lies in.
+
+    A pixel whose row or column has the weight 0 does not count, whatever it is. With `reduction = "max"` the result is
+    the greatest pixel that counts, NaN if there is one, and 0 if there is none.
+
+    Shapes: `operand` is `(N, H, W, C)`, `images` `(R)`, `rows` `(R, P, H)` and `columns` `(R, Q, W)`. The result is
+    `(R, P, Q, C)`.
+    A negative image counts from the end: the extent is added once.
+    Fails: index out of range.
+
+    The loops run over the rows and columns from the first to the last that counts, so small regions cost little.
+
+    ```mlir
+    %y = graph.pool_regions %x, %i, %h, %w : (tensor<2x9x9x8xf32>, tensor<5xi64>, tensor<5x3x9xf32>, tensor<5x2x9xf32>)
+        -> tensor<5x3x2x8xf32>
+    ```
+    """
+
+    name = "graph.pool_regions"
+
+    operand = tensor_operand("F")
+    images = tensor_operand("SU", "images")
+    rows = tensor_operand("F", "rows")
+    columns = tensor_operand("F", "columns")
+    reduction = prop(TextKind(POOLINGS), "sum")
+    result = tensor_result()
+
+    @classmethod
+    def infer(cls, x: Shaped, images: Shaped, rows: Shaped, columns: Shaped, *, reduction: str) -> tuple[Shaped, ...]:
+        ranks = len(x.shape), len(images.shape), len(rows.shape), len(columns.shape)
+        if ranks != (4, 1, 3, 3):
+            raise ShapeError(f"operands have the ranks {', '.join(map(str, ranks))}, expected 4, 1, 3, 3")
+        if x.dtype not in ("f32", "f64") or rows.dtype != x.dtype or columns.dtype != x.dtype:
+            found = ", ".join(each.dtype for each in (x, rows, columns))
+            raise ShapeError(f"operands have the element types {found}, expected f32 or f64 for all")
+        regions = images.shape[0]
+        for weights, size, name in ((rows, x.shape[1], "rows"), (columns, x.shape[2], "columns")):
+            message = f"{name} is {text(weights.shape)}, but the operand is {text(x.shape)}"
+            same_dim(weights.shape[2], size, message)
+            message = f"{name} is {text(weights.shape)}, but images is {text(images.shape)}"
+            regions = same_dim(weights.shape[0], regions, message)
+        return (Shaped((regions, rows.shape[1], columns.shape[1], x.shape[3]), x.dtype),)
+
+    def loop_function(self) -> str:
+        return pool_regions_loops(self)

@@ -38,4 +38,18 @@ def sample(choose: Chooser, op: str) -> OpCase:
     )
 
 
-SAMPLING: Final[dict[str, Generator]] = {"resample": resample, "sample": sample}
+def pool_regions(choose: Chooser, op: str) -> OpCase:
+    dtype = any_dtype(choose, ("f32", "f64"))
+    images, height, width, channels = any_shape(choose, 4, 4, empty=False)
+    regions, tall, wide = any_shape(choose, 3, 3, empty=False)
+    operands = [
+        TensorSpec((images, height, width, channels), dtype),
+        TensorSpec((regions,), any_dtype(choose, ("i64", "i32", "ui8"))),
+        TensorSpec((regions, tall, height), dtype),
+        TensorSpec((regions, wide, width), dtype),
+    ]
+    reduction = choose.element((None, "sum", "max"))
+    return case(choose, op, operands, ["small", f"index:{images}", "small", "small"], reduction=reduction)
+
+
+SAMPLING: Final[dict[str, Generator]] = {"resample": resample, "sample": sample, "pool_regions": pool_regions}

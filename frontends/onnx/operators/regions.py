@@ -64,6 +64,19 @@ def mean_of_regions(b: GraphBuilder, x: Value, rois: Value, images: Value, cells
         b.astype(share_of_pixels(b, rois, 1 - d, b.extent(x, 2 + d, "the input"), cells[d], half), dtype=x.dtype)
         for d in (0, 1)
     )
+    if is_pooled(x, rows, columns, images):
+        return pooled(b, x, b.astype(images, dtype="i64"), (rows, columns), "sum")
     own = b.take(x, b.astype(images, dtype="i64"), axis=0)
     lines = b.matmul(b.expand_dims(rows, axis=(1,)), own)
     return b.matmul(lines, b.permute_dims(b.expand_dims(columns, axis=(1,)), axes=(0, 1, 3, 2)))
+
+
+def is_pooled(*values: Value) -> bool:
+    """Returns whether `graph.pool_regions` takes an image and what comes with it: their sizes are known."""
+    return values[0].dtype in ("f32", "f64") and not any(None in value.shape for value in values)
+
+
+def pooled(b: GraphBuilder, x: Value, images: Value, weights: tuple[Value, Value], reduction: str) -> Value:
+    """The cells of regions of images `(N, C, H, W)`, `(regions, channels, *cells)`."""
+    last = b.permute_dims(x, axes=(0, 2, 3, 1))
+    return b.permute_dims(b.pool_regions(last, images, *weights, reduction=reduction), axes=(0, 3, 1, 2))

@@ -13,7 +13,7 @@ from ..emitting.sizes import extents_of, vector
 from ..errors import ConversionError
 from ..registry import converter
 from ..value import Value
-from .regions import mean_of_regions
+from .regions import is_pooled, mean_of_regions, pooled
 from .windows import window_of
 
 Ints = tuple[int, ...] | None
@@ -259,12 +259,14 @@ def max_roi_pool(
     height, width = (b.extent(x, axis, "the input") for axis in (2, 3))
     regions = _wide(b, rois)
     number = b.astype(b.strided_slice(regions, axes=(1,), begin=(0,), end=(1,)), dtype="i64")
-    images = b.take(x, b.squeeze(number, axis=(1,)), axis=0)
+    image = b.squeeze(number, axis=(1,))
     corners = b.multiply(b.strided_slice(regions, axes=(1,), begin=(1,), end=(5,)), float(spatial_scale))
     corners = b.multiply(b.sign(corners), b.floor(b.add(b.abs(corners), 0.5)))
     rows = _cells(b, corners, 1, height, pooled_shape[0])
     columns = _cells(b, corners, 0, width, pooled_shape[1])
-    lowest = float("-inf")
+    if is_pooled(x, rows, columns, image):
+        return pooled(b, x, image, (b.astype(rows, dtype=x.dtype), b.astype(columns, dtype=x.dtype)), "max")
+    images, lowest = b.take(x, image, axis=0), float("-inf")
     tall = b.where(b.expand_dims(rows, axis=(1, 4)), b.expand_dims(images, axis=(2,)), _filled(lowest, x))
     lines = b.max(tall, axis=(3,))
     wide = b.where(b.expand_dims(columns, axis=(1, 2)), b.expand_dims(lines, axis=(3,)), _filled(lowest, x))

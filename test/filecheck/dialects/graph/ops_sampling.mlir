@@ -32,3 +32,15 @@ func.func @sample_unknown(%x: tensor<?x3x?xf32>, %p: tensor<2x?x1xf32>) {
   %y = graph.sample %x, %p : (tensor<?x3x?xf32>, tensor<2x?x1xf32>)
   func.return
 }
+
+// CHECK-LABEL: @pool_regions
+// GENERIC-LABEL: sym_name = "pool_regions"
+func.func @pool_regions(%x: tensor<2x9x9x8xf32>, %i: tensor<5xi64>, %h: tensor<5x3x9xf32>, %w: tensor<5x2x9xf32>) {
+  // CHECK: graph.pool_regions %x, %i, %h, %w : (tensor<2x9x9x8xf32>, tensor<5xi64>, tensor<5x3x9xf32>, tensor<5x2x9xf32>) -> tensor<5x3x2x8xf32>
+  // GENERIC: "graph.pool_regions"(%x, %i, %h, %w) <{reduction = "sum"}> :
+  %y = graph.pool_regions %x, %i, %h, %w : (tensor<2x9x9x8xf32>, tensor<5xi64>, tensor<5x3x9xf32>, tensor<5x2x9xf32>) -> tensor<5x3x2x8xf32>
+  // CHECK: graph.pool_regions %x, %i, %h, %w, reduction = "max" :
+  // GENERIC: "graph.pool_regions"(%x, %i, %h, %w) <{reduction = "max"}> :
+  %z = graph.pool_regions %x, %i, %h, %w, reduction = "max" : (tensor<2x9x9x8xf32>, tensor<5xi64>, tensor<5x3x9xf32>, tensor<5x2x9xf32>) -> tensor<5x3x2x8xf32>
+  func.return
+}

@@ -93,3 +93,35 @@ func.func @f(%x: tensor<1x3x8xf32>, %p: tensor<1x5x1xf32>) {
   %y = graph.sample %x, %p, padding = "wrap" : (tensor<1x3x8xf32>, tensor<1x5x1xf32>) -> tensor<1x3x5xf32>
   func.return
 }
+
+// -----
+
+func.func @regions_of_a_row(%x: tensor<9x9x8xf32>, %i: tensor<5xi64>, %h: tensor<5x3x9xf32>, %w: tensor<5x2x9xf32>) {
+  // expected-error@+1 {{'graph.pool_regions': operands have the ranks 3, 1, 3, 3, expected 4, 1, 3, 3}}
+  %y = graph.pool_regions %x, %i, %h, %w : (tensor<9x9x8xf32>, tensor<5xi64>, tensor<5x3x9xf32>, tensor<5x2x9xf32>) -> tensor<5x3x2x8xf32>
+  func.return
+}
+
+// -----
+
+func.func @regions_of_halves(%x: tensor<2x9x9x8xf16>, %i: tensor<5xi64>, %h: tensor<5x3x9xf32>, %w: tensor<5x2x9xf32>) {
+  // expected-error@+1 {{operands have the element types f16, f32, f32, expected f32 or f64 for all}}
+  %y = graph.pool_regions %x, %i, %h, %w : (tensor<2x9x9x8xf16>, tensor<5xi64>, tensor<5x3x9xf32>, tensor<5x2x9xf32>) -> tensor<5x3x2x8xf16>
+  func.return
+}
+
+// -----
+
+func.func @rows_of_another_image(%x: tensor<2x9x9x8xf32>, %i: tensor<5xi64>, %h: tensor<5x3x7xf32>, %w: tensor<5x2x9xf32>) {
+  // expected-error@+1 {{rows is 5x3x7, but the operand is 2x9x9x8}}
+  %y = graph.pool_regions %x, %i, %h, %w : (tensor<2x9x9x8xf32>, tensor<5xi64>, tensor<5x3x7xf32>, tensor<5x2x9xf32>) -> tensor<5x3x2x8xf32>
+  func.return
+}
+
+// -----
+
+func.func @columns_of_other_regions(%x: tensor<2x9x9x8xf32>, %i: tensor<5xi64>, %h: tensor<5x3x9xf32>, %w: tensor<4x2x9xf32>) {
+  // expected-error@+1 {{columns is 4x2x9, but images is 5}}
+  %y = graph.pool_regions %x, %i, %h, %w : (tensor<2x9x9x8xf32>, tensor<5xi64>, tensor<5x3x9xf32>, tensor<4x2x9xf32>) -> tensor<5x3x2x8xf32>
+  func.return
+}
