@@ -76,6 +76,7 @@ PASSES: dict[str, str] = {
     "externalize-weights": "rewrites.constants.externalize_weights:ExternalizeWeightsPass",
     "inline-weights": "rewrites.constants.externalize_weights:InlineWeightsPass",
     "verify-weights": "rewrites.constants.externalize_weights:VerifyWeightsPass",
+    "vectorize-divisions": "lowering.scf.vectorize_divisions:VectorizeDivisionsPass",
     "vectorize-loops": "lowering.scf.vectorize_loops:VectorizeLoopsPass",
     "expand-math": "lowering.math.expand_math:ExpandMathPass",
     "profile-kernels": "lowering.scf.profile_kernels:ProfileKernelsPass",

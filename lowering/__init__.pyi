@@ -15,4 +15,5 @@ from .math.expand_math import ExpandMathPass as ExpandMathPass
 from .scf.guard_divisions import GuardDivisionsPass as GuardDivisionsPass
 from .scf.profile_kernels import ProfileKernelsPass as ProfileKernelsPass
 from .scf.threads import OutlineParallelLoopsPass as OutlineParallelLoopsPass
+from .scf.vectorize_divisions import VectorizeDivisionsPass as VectorizeDivisionsPass
 from .scf.vectorize_loops import VectorizeLoopsPass as VectorizeLoopsPass

@@ -77,6 +77,7 @@ TO_LLVM: Passes = (
     "vectorize-loops",  # Marked loops work on register tiles.
     "expand-math",  # Math functions and small floats become plain arithmetic.
     "guard-divisions",  # A division by zero fails cleanly.
+    "vectorize-divisions",  # Integers are divided as floats, which vectors can do.
     "flatten-dynamic-buffers",  # Sizes and strides that types do not say become arguments.
     "lower-to-llvm-dialect",  # All ops become those of LLVM.
 )
