@@ -85,8 +85,8 @@ class MmaOp(IRDLOperation, AccessesBoxes):
 
     `A(r, d)` walks the rows of the tile and the depth, and `B(d, c)` the depth and the columns, as places do
     (`tile.load`). Floats are multiplied and added with one rounding where the machine has an instruction for that. f16
-    and bf16 elements are widened to an f32 tile. Integers wrap. Narrower integers are widened with their sign, except
-    those of A after `unsigned` and those of B after `right_unsigned`.
+    and bf16 elements, of A, of B or of both, are widened to an f32 tile. Integers wrap. Narrower integers are widened
+    with their sign, except those of A after `unsigned` and those of B after `right_unsigned`.
 
         %next = tile.mma %acc, %A[%i, %k], %B[%q, %j, %zero] along [0, 1] depth 2 groups unsigned using "vpdpbusd"
             : vector<8x48xi32>, memref<100x64xi8>, memref<16x96x4xi8>
@@ -343,6 +343,7 @@ def _fits(left: Attribute, right: Attribute, tile: Attribute) -> bool:
     if isinstance(tile, IntegerType):
         widths = [each.width.data for each in (left, right) if isinstance(each, IntegerType)]
         return len(widths) == 2 and min(widths) > 1 and max(widths) <= tile.width.data
-    if left != right or not isinstance(left, AnyFloat):
+    if not isinstance(left, AnyFloat):
         return False
-    return left == tile or (is_small_float(left) and isinstance(tile, Float32Type))
+    widened = isinstance(tile, Float32Type)
+    return all(each == tile or (widened and is_small_float(each)) for each in (left, right))

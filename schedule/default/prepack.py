@@ -182,7 +182,7 @@ class _Filters:
 
     @property
     def type(self) -> MemRefType:
-        return MemRefType(self.w.c.b.type.element_type, filters_type(self.w, self.plan))
+        return MemRefType(self.w.c.tile_element, filters_type(self.w, self.plan))
 
     def emit(self, block: Block, weight: Operand, made: SSAValue) -> None:
         emit_filters(block, replace(self.w, c=replace(self.w.c, b=weight)), self.plan, made, self.target)

@@ -13,6 +13,7 @@ from xdsl.dialects.builtin import MemRefType, VectorType
 from xdsl.ir import Block, SSAValue
 from xdsl.ir.affine import AffineExpr
 
+from ...core.ir.element_types import is_small_float
 from ...dialects import tile
 from ...dialects.tensor_loop import AllocOp
 from ..kernels.contraction import Contraction
@@ -21,6 +22,7 @@ from ..kernels.register_tiles import split_columns
 from ..kernels.scheduled_nest import ZERO, Bound, Index, ScheduledNest
 from ..kernels.subnormals import without_subnormals
 from ..kernels.tilings import Tiling
+from ..kernels.widening import widened
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,8 @@ class PackedPanels:
         self.packed = packed
         self.clean = False
         """True where subnormal numbers become zeros on the way into panels."""
+        self.widens = packed is None and is_small_float(c.b.type.element_type)
+        """True where small floats are extended to the precision of the sums on the way into panels."""
         self.whole = packed is not None
         """
         True where `packed` holds all of b, and false where it holds the panels and the part of k of the current block.
@@ -96,7 +100,8 @@ class PackedPanels:
     def _packed_buffer(self, panels: int) -> SSAValue:
         c = self.c
         shape = [panels, *(c.extents[axis] for axis in c.reduce), self.depth, self.columns]
-        result = self.builder.add(AllocOp(MemRefType(c.b.type.element_type, shape))).results[0]
+        element = c.tile_element if self.widens else c.b.type.element_type
+        result = self.builder.add(AllocOp(MemRefType(element, shape))).results[0]
         result.name_hint = "packed"
         return result
 
@@ -129,6 +134,7 @@ class PackedPanels:
         row = VectorType(c.b.type.element_type, [1, width])
         loaded = builder.add(tile.LoadOp(place.buffer, place.indices, row, place.along, place.by)).result
         loaded = without_subnormals(builder, loaded) if self.clean else loaded
+        loaded = widened(builder, loaded, c.tile_element) if self.widens else loaded
         assert self.packed is not None
         builder.add(tile.StoreOp(loaded, self.packed, self._packed_indices(at, n0, panel, k)))
 

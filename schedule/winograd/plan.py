@@ -24,6 +24,7 @@ from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
 from ...analysis.affine import linear_terms
 from ...analysis.work import WORTH_SHARING
+from ...core.ir.element_types import is_small_float
 from ...dialects.tensor_loop import GridOp
 from ...machine.machine import Machine
 from ..kernels.contraction import Contraction, Operand, alone
@@ -105,11 +106,13 @@ class Plan:
 
 def winograd_of(c: Contraction) -> Winograd | None:
     """
-    Returns the form of `c` for Winograd's filtering. It is `None` when `c` is no convolution of 3x3 with stride 1 in
-    single or double precision.
+    Returns the form of `c` for Winograd's filtering. It is `None` when `c` is no convolution of 3x3 with stride 1 whose
+    sums are in single or double precision. Images and filters may be small floats.
     """
-    types = {operand.type.element_type for operand in (c.a, c.b, c.out)}
-    if len(types) != 1 or not isinstance(c.tile_element, Float32Type | Float64Type) or not is_zero(c.init):
+    types = {c.a.type.element_type, c.b.type.element_type}
+    if not isinstance(c.tile_element, Float32Type | Float64Type) or not is_zero(c.init):
+        return None
+    if types != {c.tile_element} and not (len(types) == 1 and all(map(is_small_float, types))):
         return None
     if len(c.reduce) != 2 or any(c.extents[axis] != TAPS for axis in c.reduce) or c.m is None:
         return None
@@ -235,19 +238,20 @@ def _pays(w: Winograd, lanes: int, size: int, target: Machine) -> bool:
     Returns whether this takes fewer cycles than the convolution itself.
 
     It counts multiply-adds and transforms, or the filters that come from beyond the second-level
-    cache if those take longer.
+    cache if those take longer. Filters of small floats are wider when they are transformed.
     """
     depth, vectors = w.c.extent(w.c.k), ceil(w.c.extent(w.c.n) / lanes)
     squares = w.images * prod(w.squares)
     outputs = w.images * w.c.extents[w.y] * w.c.extents[w.x]
 
-    def cycles(products: int, transforms: int, taps: int) -> float:
+    def cycles(products: int, transforms: int, taps: int, size: int) -> float:
         streamed = taps * depth * w.c.extent(w.c.n) * size
         far = streamed / FAR_BYTES_PER_CYCLE if streamed > target.l2_bytes // 2 else 0
         return max(products * depth * vectors / target.multiply_adds + transforms * CYCLES_OF_TRANSFORM, far)
 
-    direct = cycles(outputs * TAPS**2, 0, TAPS**2)
-    return cycles(squares * SQUARE**2, squares * (ceil(depth / lanes) + vectors), SQUARE**2) < direct
+    as_given = w.c.b.type.element_type.size  # pyright: ignore[reportAttributeAccessIssue]
+    direct = cycles(outputs * TAPS**2, 0, TAPS**2, as_given)
+    return cycles(squares * SQUARE**2, squares * (ceil(depth / lanes) + vectors), SQUARE**2, size) < direct
 
 
 def filters_type(w: Winograd, plan: Plan) -> list[int]:

@@ -19,6 +19,7 @@ from ..kernels.epilogue import Epilogue, emit_epilogue, epilogue_of, place_of
 from ..kernels.padding import erase_with_buffers
 from ..kernels.register_tiles import split_columns, split_evenly
 from ..kernels.scheduled_nest import Bound, Index, ScheduledNest
+from ..kernels.widening import widened
 from .plan import OUTPUTS, SQUARE, Plan, Winograd
 from .transforms import OF_INPUT, OF_OUTPUT, channels_at_once, combined, load_row, store_row, transformed
 
@@ -217,9 +218,10 @@ class WinogradNest:
     def _pixel(self, at: list[Index], width: int) -> SSAValue:
         place = self.c.a.dimension_along(self.c.k)
         assert place is not None
-        type_ = VectorType(self.c.tile_element, [1, width])
+        type_ = VectorType(self.c.a.type.element_type, [1, width])
         indices = [self.builder.value(index) for index in at]
-        return self.builder.add(tile.LoadOp(self.c.a.buffer, indices, type_, (-1, place[0]))).result
+        loaded = self.builder.add(tile.LoadOp(self.c.a.buffer, indices, type_, (-1, place[0]))).result
+        return widened(self.builder, loaded, self.c.tile_element)
 
     def _along(self, axes: list[Bound], width: int) -> None:
         builder = self.builder

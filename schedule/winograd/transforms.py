@@ -17,6 +17,7 @@ from ..kernels.epilogue import place_of
 from ..kernels.register_tiles import split_columns
 from ..kernels.scheduled_nest import Bound, Index, ScheduledNest
 from ..kernels.subnormals import without_subnormals
+from ..kernels.widening import widened
 from .plan import SQUARE, TAPS, Plan, Winograd
 
 Steps = tuple[tuple[int, ...], ...]
@@ -130,8 +131,9 @@ def _filters(
 
 def _tap(builder: ScheduledNest, w: Winograd, at: dict[int, Index], width: int) -> SSAValue:
     place = place_of(builder, w.c.b, at, None, w.c.n)
-    type_ = VectorType(w.c.tile_element, [1, width])
-    return builder.add(tile.LoadOp(place.buffer, place.indices, type_, place.along, place.by)).result
+    type_ = VectorType(w.c.b.type.element_type, [1, width])
+    loaded = builder.add(tile.LoadOp(place.buffer, place.indices, type_, place.along, place.by)).result
+    return widened(builder, loaded, w.c.tile_element)
 
 
 def transformed(

@@ -156,6 +156,7 @@ def mma(rng: random.Random, name: str) -> Case:
     """A product added to a tile. The sums are small integers, exact in every type."""
     case, (rows, columns) = Case(), sizes(rng)
     element, total = rng.choice(PRODUCTS if HAS_HALF else PRODUCTS[2:])
+    right_element = rng.choice(["bf16", "f32", *(["f16"] if HAS_HALF else [])]) if total == "f32" else element
     narrow = element[0] == "i" and element != total
     unsigned, right_unsigned = (narrow and rng.random() < 0.4 for _ in range(2))
     depth = rng.choice([1, 2, 4, 5])
@@ -163,7 +164,7 @@ def mma(rng: random.Random, name: str) -> Case:
     at_end = rng.random() < 0.5
     case.regions = [
         Region(rng, element, left.shape, at_end),
-        Region(rng, element, right.shape, at_end),
+        Region(rng, right_element, right.shape, at_end),
         Region(rng, total, [rows, columns], at_end, dense=True),
     ]
     words = (" unsigned" if unsigned else "", " right_unsigned" if right_unsigned else "")

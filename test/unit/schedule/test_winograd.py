@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import pytest
 import stepwell
@@ -145,6 +146,20 @@ class TestResults:
         text = program(x.shape, w.shape, "", expected.shape, element="f64")
         assert is_transformed(packed(text))
         np.testing.assert_allclose(stepwell.compile(text, weights={"w": w})(x)[0], expected, atol=1e-13)
+
+    @pytest.mark.parametrize("dtype", [np.float16, ml_dtypes.bfloat16])
+    @pytest.mark.usefixtures("always")
+    def test_small_floats(self, dtype: Any) -> None:
+        """Images and filters are widened, and the sums rounded once: those here are exact in 8 bits."""
+        rng = np.random.default_rng(6)
+        x, w = rng.integers(-1, 2, (2, 7, 6, 20)), rng.integers(-1, 2, (3, 3, 20, 24))
+        expected = convolve(x, w, [1, 1, 1, 1])
+        assert np.abs(expected).max() <= 256
+        element = "f16" if dtype == np.float16 else "bf16"
+        text = program(x.shape, w.shape, ", padding = [1, 1, 1, 1]", expected.shape, element=element)
+        assert is_transformed(packed(text))
+        found = stepwell.compile(text, weights={"w": w.astype(dtype)})(x.astype(dtype))[0]
+        np.testing.assert_array_equal(found.astype(int), expected)
 
     def test_its_error_is_that_of_a_few_roundings_more(self) -> None:
         """docs/numerics.md: within a few times the error of sums one after the other."""

@@ -152,9 +152,9 @@ func.func @right_span(%acc: vector<2x3xf32>, %int: vector<2x3xi32>, %a: memref<4
 
 // -----
 
-func.func @product(%acc: vector<2x3xf32>, %int: vector<2x3xi32>, %a: memref<4x9xf32>, %h: memref<4x9xf16>, %z: memref<4x16xi8>, %p: memref<4x3x4xi8>, %i: index) {
-  // expected-error@+1 {{a product of f32 and f16 cannot be added to a tile of vector<2x3xf32>}}
-  %0 = tile.mma %acc, %a[%i, %i], %h[%i, %i] depth 1 : vector<2x3xf32>, memref<4x9xf32>, memref<4x9xf16>
+func.func @product(%acc: vector<2x3xf32>, %int: vector<2x3xi32>, %a: memref<4x9xf32>, %d: memref<4x9xf64>, %z: memref<4x16xi8>, %p: memref<4x3x4xi8>, %i: index) {
+  // expected-error@+1 {{a product of f32 and f64 cannot be added to a tile of vector<2x3xf32>}}
+  %0 = tile.mma %acc, %a[%i, %i], %d[%i, %i] depth 1 : vector<2x3xf32>, memref<4x9xf32>, memref<4x9xf64>
   func.return
 }
 
