@@ -9,7 +9,7 @@ A maximum is one of its operands, hence representable, so nothing is lost when i
 from __future__ import annotations
 
 from xdsl.dialects import arith, scf
-from xdsl.dialects.builtin import ModuleOp, f32
+from xdsl.dialects.builtin import f32
 from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
@@ -17,8 +17,11 @@ from ...core.ir.element_types import is_small_float
 from ...core.ir.walk import ops_of
 from ...core.messages.locations import copy_location
 
+CHOICES = (arith.MaximumfOp, arith.MinimumfOp, arith.MaxnumfOp, arith.MinnumfOp)
+"""Ops whose result is one of their operands."""
 
-def carry_in_f32(module: ModuleOp) -> int:
+
+def carry_in_f32(root: Operation) -> int:
     """
     Lets loops carry maxima and minima of small floats as f32, inner loops first, and returns how many values.
 
@@ -28,7 +31,7 @@ def carry_in_f32(module: ModuleOp) -> int:
     """
     exact: set[SSAValue] = set()
     count = 0
-    for loop in reversed(ops_of(module, scf.ForOp)):
+    for loop in reversed(ops_of(root, scf.ForOp)):
         for number, type_ in enumerate(loop.res.types):
             if is_small_float(type_) and (wide := _wide_next(loop, number, exact)) is not None:
                 exact.add(_carry_wide(loop, number, wide))
@@ -48,7 +51,7 @@ def _wide_next(loop: scf.ForOp, number: int, exact: set[SSAValue]) -> SSAValue |
     wide = rounded.input
     if wide in exact:
         return wide
-    is_choice = isinstance(wide.owner, arith.MaximumfOp | arith.MinimumfOp) and all(
+    is_choice = isinstance(wide.owner, CHOICES) and all(
         isinstance(operand.owner, Operation) and _extends_to_f32(operand.owner) for operand in wide.owner.operands
     )
     return wide if is_choice else None

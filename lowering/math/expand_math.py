@@ -66,8 +66,9 @@ class ExpandMathPass(StepwellPass):
             hint = did_you_mean(unknown[0], FUNCTIONS) or f"it has {', '.join(sorted(FUNCTIONS))}"
             raise PassFailedException(f"{self.name} has no function {', '.join(unknown)}; {hint}")
         if self.small_floats:
-            self.count("small-float ops expanded", _rewrite(op, small_float_expansion))
-            self.count("small floats carried in f32", carry_in_f32(op))
+            expanded, carried = small_floats_in_f32(op)
+            self.count("small-float ops expanded", expanded)
+            self.count("small floats carried in f32", carried)
         chosen = frozenset(FUNCTIONS[name] for name in self.functions or FUNCTIONS)
         wide = chosen_machine(self.target).has_wide_registers if self.wide is None else self.wide
         if not self.functions:
@@ -148,11 +149,18 @@ def _expand_in_wide_registers(op: Operation, m: MathOps) -> SSAValue:
     return IN_WIDE_REGISTERS[type(op)](m, *(m.value(operand) for operand in op.operands)).ssa
 
 
-def _rewrite(module: ModuleOp, expansion_of: Callable[[Operation], Expansion | None]) -> int:
+def small_floats_in_f32(root: Operation) -> tuple[int, int]:
+    """
+    Does arithmetic on small floats in `root` in f32, and returns how many ops that were, and how many carried values.
+    """
+    return _rewrite(root, small_float_expansion), carry_in_f32(root)
+
+
+def _rewrite(root: Operation, expansion_of: Callable[[Operation], Expansion | None]) -> int:
     """Replaces every op that has an expansion and returns how many. Constants are shared inside a block."""
     constants: dict[Block, dict[ConstantKey, SSAValue]] = {}
     count = 0
-    for op in walk(module):
+    for op in walk(root):
         expand = expansion_of(op)
         block = op.parent
         if expand is None or block is None or not _is_scalar_or_vector(op.results[0].type):

@@ -8,15 +8,18 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from xdsl.dialects import arith, memref, scf
-from xdsl.dialects.builtin import Float32Type, IndexType, MemRefType, NoneAttr, i1, i32
+from xdsl.dialects.builtin import Float32Type, IndexType, MemRefType, NoneAttr, bf16, f16, f32, i1, i16, i32
 from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Block, Operation, SSAValue
 
 from ...core.ir.literals import constant_of
 from ...core.roles import LOOP
 
-NUMBERS = (Float32Type(), i1, i32)
-"""Types that the body may compute with."""
+STORED = (f32, f16, bf16)
+"""Types of the elements that the body may load and store."""
+
+NUMBERS = (*STORED, i1, i16, i32)
+"""Types that the body may compute with. f16 and bf16 are extended and rounded only, and change their sign bit."""
 
 TRAPPING = (arith.DivSIOp, arith.DivUIOp, arith.RemSIOp, arith.RemUIOp, arith.FloorDivSIOp, arith.CeilDivSIOp)
 """Ops that have no place in a `tile.map`, whose lanes cannot fail one by one."""
@@ -152,7 +155,7 @@ def _index_step(op: Operation, steps: dict[SSAValue, int], block: Block) -> int 
 
 def _take_access(body: VectorBody, op: Access, steps: dict[SSAValue, int]) -> bool:
     type_ = op.memref.type
-    if not isinstance(type_, MemRefType) or type_.element_type != Float32Type():
+    if not isinstance(type_, MemRefType) or type_.element_type not in STORED:
         return False
     moves = [_step_of(index, steps, body.block) for index in op.indices]
     along = [dimension for dimension, step in enumerate(moves) if step != 0]

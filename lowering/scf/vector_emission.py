@@ -89,7 +89,6 @@ class _TileLoops:
     def row(self, start: SSAValue, columns: int, carried: Sequence[SSAValue]) -> list[SSAValue]:
         """Emits the iterations from `start` on as one row and returns what becomes of the carried tiles."""
         body = self.body
-        type_ = VectorType(Float32Type(), [1, columns])
         kept: dict[SSAValue, SSAValue] = {body.variable: start}
         tiles: dict[SSAValue, SSAValue] = {
             each.argument: value for each, value in zip(body.reductions, carried, strict=True)
@@ -100,14 +99,15 @@ class _TileLoops:
         for op in body.block.ops:
             if isinstance(op, memref.LoadOp) and op in body.moving:
                 place = [kept.get(index, index) for index in op.indices]
+                type_ = VectorType(op.res.type, [1, columns])  # pyright: ignore[reportArgumentType]
                 load = tile.LoadOp(kept.get(op.memref, op.memref), place, type_, (-1, body.moving[op]))
                 tiles[op.res] = self._located(load, op).results[0]
             elif isinstance(op, memref.StoreOp):
-                value = self._mapped(op.value, type_, kept, tiles)
+                value = self._mapped(op.value, columns, kept, tiles)
                 place = [kept.get(index, index) for index in op.indices]
                 self._located(tile.StoreOp(value, op.memref, place, (-1, body.moving[op])), op)
             elif op in updates:
-                self._mapped(op.results[0], type_, kept, tiles)
+                self._mapped(op.results[0], columns, kept, tiles)
             elif op in body.kept:
                 copy = self._located(op.clone(kept), op)
                 kept[op.results[0]] = copy.results[0]
@@ -129,7 +129,7 @@ class _TileLoops:
     def _mapped(
         self,
         value: SSAValue,
-        type_: VectorType,
+        columns: int,
         kept: dict[SSAValue, SSAValue],
         tiles: dict[SSAValue, SSAValue],
     ) -> SSAValue:
@@ -153,6 +153,7 @@ class _TileLoops:
                 copy.location = op.location
                 body.add_op(copy)
         body.add_op(tile.YieldOp(copies.get(value, value)))
+        type_ = VectorType(value.type, [1, columns])  # pyright: ignore[reportArgumentType]
         tiles[value] = self.add(tile.MapOp(sources, type_, Region(body))).results[0]
         return tiles[value]
 

@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import ModuleOp
 from ...core.ir.walk import ops_of
 from ...core.passes.base import StepwellPass
 from ...machine.named import chosen_machine
+from ..math.expand_math import small_floats_in_f32
 from .jam_loops import jam_into
 from .row_prefetch import requests_of
 from .vector_body import is_marked, vector_body
@@ -44,8 +45,8 @@ class VectorizeLoopsPass(StepwellPass):
     Sums, maxima and minima that may be regrouped are carried as tiles, and `tile.reduce` makes numbers of them at the
     end. The rest of the iterations is a narrower row, or two. A loop that sums up the values that the one before it
     stored runs together with it (`jam_loops.py`). Loops after each other on a row prefetch the next one
-    (`row_prefetch.py`). LLVM's vectoriser gets loops of less than 16 or of unknown iterations, copies, and loops on
-    other types than f32. It also gets loops with accesses other than to neighbours in a row. `wide` says whether there
+    (`row_prefetch.py`). Arithmetic on f16 and bf16 is done in f32, as `expand-math` does it. LLVM's vectoriser gets
+    loops of less than 16 or of unknown iterations, copies, and loops on other types than these floats. It also gets loops with accesses other than to neighbours in a row. `wide` says whether there
     are such registers. The target says so if it is left out.
     """
 
@@ -60,6 +61,7 @@ class VectorizeLoopsPass(StepwellPass):
         if not wide:
             return
         for loop in [found for found in ops_of(op, scf.ForOp) if is_marked(found)]:
+            small_floats_in_f32(loop)
             if jam_into(loop):
                 self.count("loops jammed")
         loops = [found for found in ops_of(op, scf.ForOp) if is_marked(found)]

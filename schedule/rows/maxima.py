@@ -113,9 +113,12 @@ def _only_used_by(value: SSAValue, op: Operation) -> bool:
 
 
 def _is_subtracted(value: SSAValue) -> bool:
-    """Returns whether `value` is only subtracted from something, and `exp` taken of the differences."""
+    """
+    Returns whether `value`, extended or not, is only subtracted from something, and `exp` taken of the differences.
+    """
     differences = [use.operation for use in value.uses]
     return all(
-        isinstance(op, arith.SubfOp) and all(isinstance(use.operation, math.ExpOp) for use in op.result.uses)
+        (isinstance(op, arith.ExtFOp) and _is_subtracted(op.result))
+        or (isinstance(op, arith.SubfOp) and all(isinstance(use.operation, math.ExpOp) for use in op.result.uses))
         for op in differences
     )

@@ -103,16 +103,27 @@ def _only_user(value: SSAValue) -> Operation | None:
 
 
 def _exponential(maximum: memref.LoadOp) -> _Row | None:
-    """Returns the block in which a loaded maximum is subtracted and the exponential is taken and stored."""
-    difference = _only_user(maximum.res)
-    if not isinstance(difference, arith.SubfOp) or difference.rhs is not maximum.res:
+    """
+    Returns the block in which a loaded maximum is subtracted and the exponential is taken and stored. A small float is
+    extended before, and so is what it is subtracted from.
+    """
+    subtracted, difference = maximum.res, _only_user(maximum.res)
+    is_extended = isinstance(difference, arith.ExtFOp)
+    if isinstance(difference, arith.ExtFOp):
+        subtracted, difference = difference.result, _only_user(difference.result)
+    if not isinstance(difference, arith.SubfOp) or difference.rhs is not subtracted:
         return None
+    argument = difference.lhs
+    if is_extended:
+        if not isinstance(argument.owner, arith.ExtFOp):
+            return None
+        argument = argument.owner.input
     exponential = _only_user(difference.result)
     store = None if not isinstance(exponential, math.ExpOp) else _only_user(exponential.result)
     block = _block_of(maximum)
     if not isinstance(store, memref.StoreOp) or block is None or _block_of(store) is not block:
         return None
-    return _Row(block, difference.lhs, store)
+    return _Row(block, argument, store)
 
 
 def _same(first: SSAValue, second: SSAValue, pairs: _Pairs) -> bool:
