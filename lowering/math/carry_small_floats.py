@@ -1,16 +1,17 @@
 """
-Keeps maxima and minima of f16 and bf16 in f32 until the loop that carries them ends, as a part of `expand-math`.
+Keeps maxima and minima of f16 and bf16 in f32, also until the loop that carries them ends, as a part of `expand-math`.
 
-Arithmetic on small floats is done in f32 and rounded after each op (`expand_small_floats`). So a loop that carries a
-maximum extends and rounds it in every iteration. LLVM does not recognise a maximum in that and leaves the loop scalar.
-A maximum is one of its operands, hence representable, so nothing is lost when it is rounded once after the loop.
+Arithmetic on small floats is done in f32 and rounded after each op (`expand_small_floats`). So a maximum of several
+numbers is rounded and extended again at each step, and a loop that carries a maximum does so in every iteration. LLVM
+does not recognise a maximum in that and leaves the loop scalar. A maximum is one of its operands, hence representable,
+so nothing is lost when it is rounded once in the end.
 """
 
 from __future__ import annotations
 
 from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import f32
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from ...core.ir.element_types import is_small_float
@@ -37,6 +38,36 @@ def carry_in_f32(root: Operation) -> int:
                 exact.add(_carry_wide(loop, number, wide))
                 count += 1
     return count
+
+
+def skip_exact_roundings(root: Operation) -> int:
+    """
+    Lets maxima, minima and choices of extended small floats go on in f32, and returns how often.
+
+    Before: `%y = maximumf %a, %b; %r = truncf %y; %w = extf %r`, both %a and %b extended. After: %y in the place of %w.
+    """
+    exact: dict[SSAValue, Attribute] = {}
+    count = 0
+    for op in ops_of(root, arith.ExtFOp, arith.SelectOp, *CHOICES):
+        if not isinstance(op, arith.ExtFOp):
+            chosen = op.operands[1:] if isinstance(op, arith.SelectOp) else op.operands
+            types = {exact.get(operand) for operand in chosen}
+            if len(types) == 1 and (type_ := types.pop()) is not None:
+                exact[op.results[0]] = type_
+        elif _extends_to_f32(op):
+            rounded = op.input.owner
+            if isinstance(rounded, arith.TruncFOp) and exact.get(rounded.input) == op.input.type:
+                Rewriter.replace_op(op, [], [rounded.input])
+                _erase_unused(rounded)
+                count += 1
+            else:
+                exact[op.result] = op.input.type
+    return count
+
+
+def _erase_unused(op: Operation) -> None:
+    if not any(True for _ in op.results[0].uses):
+        Rewriter.erase_op(op)
 
 
 def _wide_next(loop: scf.ForOp, number: int, exact: set[SSAValue]) -> SSAValue | None:
@@ -78,6 +109,5 @@ def _carry_wide(loop: scf.ForOp, number: int, wide: SSAValue) -> SSAValue:
     rounded = last.operands[number].owner
     assert isinstance(rounded, Operation)
     last.operands[number] = wide
-    if not any(True for _ in rounded.results[0].uses):
-        Rewriter.erase_op(rounded)
+    _erase_unused(rounded)
     return Rewriter.replace_value_with_new_type(loop.res[number], f32)

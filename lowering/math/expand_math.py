@@ -24,7 +24,7 @@ from ...core.messages.diagnostics import did_you_mean
 from ...core.passes.base import StepwellPass
 from ...dialects import tile
 from ...machine.named import chosen_machine
-from .carry_small_floats import carry_in_f32
+from .carry_small_floats import carry_in_f32, skip_exact_roundings
 from .expand_small_floats import small_float_expansion
 from .expansions import EXPANSIONS, IN_WIDE_REGISTERS, MathOps
 from .expansions.composites import LAST_OPS, Composite, composite_of
@@ -153,7 +153,9 @@ def small_floats_in_f32(root: Operation) -> tuple[int, int]:
     """
     Does arithmetic on small floats in `root` in f32, and returns how many ops that were, and how many carried values.
     """
-    return _rewrite(root, small_float_expansion), carry_in_f32(root)
+    expanded = _rewrite(root, small_float_expansion)
+    skip_exact_roundings(root)
+    return expanded, carry_in_f32(root)
 
 
 def _rewrite(root: Operation, expansion_of: Callable[[Operation], Expansion | None]) -> int:
