@@ -69,6 +69,9 @@ LINK_NAME: Final = "stepwell.link_name"
 ENTRY_PREFIX: Final = "_stepwell_entry_"
 """The beginning of the name of the C function `i32 entry(void **arguments)` around an entry."""
 
+WRITTEN: Final = "stepwell.written"
+"""The loop function reads no element that it has not written, and writes all of its outputs: nothing is checked."""
+
 # Of a loop
 
 LOOP: Final = "stepwell.loop"

@@ -10,7 +10,7 @@ from xdsl.dialects import cf, scf
 from xdsl.ir import Block, Operation, SSAValue
 
 from ...core.roles import UNCHECKED
-from ...dialects.tensor_loop import BlockOp, LoopOp
+from ...dialects.tensor_loop import BlockOp, InitOp, LoopOp
 from .linear import Form, number
 from .rules import proves
 from .spans import Number, Span, Touch, Unchecked, touches
@@ -43,6 +43,8 @@ class Accesses:
 
     def __init__(self, values: Values | None = None):
         self.values = Values() if values is None else values
+        self.paths: dict[Operation, Path] = {}
+        """What holds at each op that `of` has passed."""
 
     def of(self, function: Operation) -> Iterator[Access]:
         """Yields each access of `function` with its path. What is `unchecked` is left out."""
@@ -58,6 +60,7 @@ class Accesses:
                 pending.pop()
                 continue
             current.op = op.next_op
+            self.paths[op] = current.path
             yield from self._of_op(op, current.path)
             if op.regions and not (op.attributes and UNCHECKED in op.attributes and isinstance(op, BlockOp)):
                 pending += reversed(self._inner(op, current.path))
@@ -98,6 +101,8 @@ class Accesses:
             inexact = Path(path.facts, False)
             after_path = inexact if test is None else self._where(inexact, test.operands[0], True)
             return [_Open(before, inexact), _Open(after, after_path)]
+        if isinstance(op, InitOp):  # Where the block runs, its init has run for the same spatial axes.
+            return [_Open(op.body.block, path)]
         inexact = Path(path.facts, False)
         return [_Open(block, inexact) for region in op.regions for block in region.blocks]
 

@@ -15,6 +15,7 @@ from .effects import effect_faults
 from .lifetimes import buffer_faults
 from .plain import Fault, faults
 from .races import Race, line_of, races
+from .unwritten import unwritten_faults
 
 
 def check_loop_function(function: LoopFunction) -> Finding | None:
@@ -47,6 +48,8 @@ def _faults(function: LoopFunction | FuncOp) -> Iterator[Fault | Finding]:
         yield from effect_faults(function, accesses, found)
     for race in races(accesses, found):
         yield _told(race)
+    if isinstance(function, LoopFunction):
+        yield from unwritten_faults(function, accesses, found)
 
 
 def _told(race: Race) -> Finding:

@@ -9,36 +9,19 @@ holds an input, and may be read first. Every other buffer that a function writes
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Final
+from typing import Any
 
-from xdsl.dialects import memref
 from xdsl.dialects.builtin import DYNAMIC_INDEX
-from xdsl.ir import BlockArgument, Operation, SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from ...core.ir.walk import ops_of, walk
-from ...core.roles import IN_PLACE, TEMPORARY
-from ...dialects.tensor_loop import AllocOp, BlockOp, CallOp, FuncOp
+from ...core.roles import TEMPORARY
+from ...dialects.tensor_loop import BlockOp, CallOp, FuncOp
 from .accesses import Access, Accesses
+from .events import ALLOCATIONS, SILENT, empty_buffers, has_mark
 from .plain import Fault, runs_first
 from .races import root_of
 from .shared import shared_arguments
-
-_VIEWS: Final = (
-    memref.SubviewOp,
-    memref.ReinterpretCastOp,
-    memref.ViewOp,
-    memref.CastOp,
-    memref.MemorySpaceCastOp,
-    memref.CollapseShapeOp,
-    memref.ExpandShapeOp,
-    memref.AssumeAlignmentOp,
-    memref.DimOp,
-    memref.DeallocOp,
-)
-"""Ops that take a buffer and neither read nor write it."""
-
-_ALLOCATIONS: Final = (AllocOp, memref.AllocOp, memref.AllocaOp)
-"""Ops that make a buffer."""
 
 
 def effect_faults(function: FuncOp, accesses: Accesses, found: Sequence[Access]) -> Iterator[Fault]:
@@ -49,16 +32,8 @@ def effect_faults(function: FuncOp, accesses: Accesses, found: Sequence[Access])
     yield from shared_arguments(function)
 
 
-def _has(function: FuncOp, argument: SSAValue, mark: str) -> bool:
-    return (
-        isinstance(argument, BlockArgument)
-        and function.arg_attrs is not None
-        and mark in function.arg_attrs.data[argument.index].data
-    )
-
-
 def _stores_to_inputs(function: FuncOp, found: Sequence[Access]) -> Iterator[Fault]:
-    inputs = {each for each in function.inputs if not _has(function, each, TEMPORARY)}
+    inputs = {each for each in function.inputs if not has_mark(function, each, TEMPORARY)}
     written = [(access.touch.op, access.touch.buffer) for access in found if access.touch and access.touch.is_store]
     for call in ops_of(function, CallOp):
         written += [(call, output) for output in call.outputs]
@@ -71,8 +46,7 @@ def _stores_to_inputs(function: FuncOp, found: Sequence[Access]) -> Iterator[Fau
 
 def _early_reads(function: FuncOp, accesses: Accesses, found: Sequence[Access]) -> Iterator[Fault]:
     """Yields reads in the first turns of their loops before which no op of the function writes to the buffer."""
-    empty = {each for each in function.body.block.args if _is_empty(function, each)}
-    empty |= {alloc.results[0] for alloc in ops_of(function, *_ALLOCATIONS)}
+    empty = set(empty_buffers(function))
     by_op: dict[Operation, list[Access]] = {}
     for access in found:
         if access.touch is not None:
@@ -85,22 +59,15 @@ def _early_reads(function: FuncOp, accesses: Accesses, found: Sequence[Access]) 
             root = root_of(touch.buffer)
             if touch.is_store:
                 written.add(root)
-            elif root in empty and root not in written and not isinstance(op, (*_VIEWS, *_ALLOCATIONS)):
+            elif root in empty and root not in written and not isinstance(op, (*SILENT, *ALLOCATIONS)):
                 if not runs_first(accesses.values.atoms, access.path):
                     continue
                 hint = (
                     "write it first, in an init of the block for a sum; {stepwell.in_place} marks an output with values"
                 )
                 yield Fault(op, f"{_name(root)} is read before anything is written to it", hint)
-        if op not in by_op and not isinstance(op, (*_VIEWS, *_ALLOCATIONS, BlockOp)):
+        if op not in by_op and not isinstance(op, (*SILENT, *ALLOCATIONS, BlockOp)):
             written.update(root_of(each) for each in op.operands)  # what other ops do to buffers is not known
-
-
-def _is_empty(function: FuncOp, argument: BlockArgument) -> bool:
-    """Returns whether an argument holds nothing when the function is called."""
-    if argument.index < len(function.inputs):
-        return _has(function, argument, TEMPORARY)
-    return not _has(function, argument, IN_PLACE)
 
 
 def _regions_outside(function: FuncOp, accesses: Accesses) -> Iterator[Fault]:

@@ -66,20 +66,39 @@ def witness(atoms: Atoms, path: Path, goal: Form) -> Turns | None:
     free = [atom for atom in involved if atoms.table[atom].source is None]
     if any(atoms.table[atom].kind != "turn" or atoms.table[atom].high < 0 for atom in free):
         return None
-    for corner in _corners(atoms, goal, free):
-        turns = dict(corner)
-        for _ in range(REPAIRS):
-            if not complete(atoms, turns, involved):
-                return None
-            broken = next((fact for fact in facts if value_of(fact, turns) < 0), None)
-            if broken is None:
-                break
-            if not _repair(atoms, turns, broken, free):
-                break
-        if complete(atoms, turns, involved) and value_of(goal, turns) < 0:
-            if all(value_of(fact, turns) >= 0 for fact in facts):
-                return turns
-    return None
+    reached = (_reached(atoms, corner, involved, facts, free) for corner in _corners(atoms, goal, free))
+    return next((turns for turns in reached if turns is not None and value_of(goal, turns) < 0), None)
+
+
+def _reached(
+    atoms: Atoms, corner: Turns, involved: Iterable[int], facts: Sequence[Form], free: Sequence[int]
+) -> Turns | None:
+    """Returns values of all atoms near `corner` for which all facts hold, if they are found."""
+    turns = dict(corner)
+    for _ in range(REPAIRS):
+        if not complete(atoms, turns, involved):
+            return None
+        broken = next((fact for fact in facts if value_of(fact, turns) < 0), None)
+        if broken is None or not _repair(atoms, turns, broken, free):
+            break
+    is_reached = complete(atoms, turns, involved) and all(value_of(fact, turns) >= 0 for fact in facts)
+    return turns if is_reached else None
+
+
+def turns_at(atoms: Atoms, path: Path, forms: Iterable[Form]) -> Iterator[Turns]:
+    """Yields some values of the atoms of `forms` for which a place is reached: first and last turns, and those next."""
+    terms = [atom for form in (*forms, *path.facts) for atom in form.terms]
+    involved, facts = atoms.closure(terms, path.facts)
+    free = [atom for atom in involved if atoms.table[atom].source is None]
+    if not path.exact or any(atoms.table[atom].kind != "turn" or atoms.table[atom].high < 0 for atom in free):
+        return
+    ranges = [(atoms.table[atom].low, atoms.table[atom].high) for atom in free]
+    ends = islice(product(*((low, high) for low, high in ranges)), MOST_CORNERS)
+    inner = islice(product(*((min(low + 1, high), max(high - 1, low)) for low, high in ranges)), MOST_CORNERS)
+    for corner in dict.fromkeys((*ends, *inner)):
+        turns = _reached(atoms, dict(zip(free, corner, strict=True)), involved, facts, free)
+        if turns is not None:
+            yield turns
 
 
 def _corners(atoms: Atoms, goal: Form, free: Sequence[int]) -> Iterable[Turns]:
