@@ -27,6 +27,7 @@ PASSES: dict[str, str] = {
     "fuse-loops": "lowering.loops.fuse_loops:FuseLoopsPass",
     "flatten-dynamic-buffers": "lowering.buffers.flatten_dynamic_buffers:FlattenDynamicBuffersPass",
     "guard-accesses": "lowering.loops.guard_accesses:GuardAccessesPass",
+    "prove-written": "lowering.loops.prove_written:ProveWrittenPass",
     "guard-divisions": "lowering.scf.guard_divisions:GuardDivisionsPass",
     "inline-loops": "lowering.loops.inline_loops:InlineLoopsPass",
     "split-loops": "lowering.loops.split_loops:SplitLoopsPass",

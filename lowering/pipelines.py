@@ -52,6 +52,7 @@ TO_LOOPS: Passes = (
     "specialize-shapes",  # Nothing is left to do here where the passes above have run.
     "lower-external-functions",  # What another code generator takes becomes calls of its code.
     "lower-graph-to-loops",  # Each op becomes a loop function, a kernel.
+    "prove-written",  # Loop functions written by hand that need no checks of what they read are marked.
     "fuse-loops",  # The kernels of a group become one kernel.
     "inline-loops",  # Producers are computed where they are read.
     "split-loops",  # Elementwise loops are cut where conditions on their variables change.

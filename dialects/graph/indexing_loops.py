@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from xdsl.ir import Operation
 
+from ...core.roles import WRITTEN
 from ...te import dtypes
 from .templates import block_head, buffer, copy_grid, element, static
 
@@ -68,7 +69,7 @@ def _function(
     reduction = op.properties["reduction"].data  # pyright: ignore[reportAttributeAccessIssue]
     place = f"%y[{', '.join(target)}] : {whole}"
     lines = [
-        f"tensor_loop.func @scatter(%x: {whole}, %indices: {indices}, %updates: {updates}) outs(%y: {whole}) {{",
+        f"tensor_loop.func @scatter(%x: {whole}, %indices: {indices}, %updates: {updates}) outs(%y: {whole}) attributes {{{WRITTEN}}} {{",
         *copy_grid("%x", "%y", shape, dtype),
         *head,
         *body,

@@ -12,6 +12,7 @@ from math import prod
 
 from xdsl.ir import Operation
 
+from ...core.roles import WRITTEN
 from ...te import dtypes
 from .templates import block_head, buffer, element, static
 
@@ -45,7 +46,9 @@ class _Scan:
         name = "cumulative_sum" if self.sums else "cumulative_prod"
         contiguous = prod(self.shape[self.axis + 1 :]) == 1
         lines = self._by_rows(name) if contiguous else self._by_lines(name)
-        return "\n".join([f"tensor_loop.func @{name}(%x: {type_}) outs(%y: {type_}) {{", *lines, "}"])
+        return "\n".join(
+            [f"tensor_loop.func @{name}(%x: {type_}) outs(%y: {type_}) attributes {{{WRITTEN}}} {{", *lines, "}"]
+        )
 
     # The last dimension
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from xdsl.ir import Operation
 
-from ...core.roles import UNCHECKED
+from ...core.roles import UNCHECKED, WRITTEN
 from ...te import dtypes
 from .templates import block_head, buffer, element, static
 
@@ -37,7 +37,7 @@ def top_k_loops(op: Operation) -> str:
     # The heap moves by comparisons of data. Its places are those of a binary tree, which linear forms do not tell.
     head[-1] = f"{head[-1].removesuffix('{')}attributes {{{UNCHECKED}}} {{"
     lines = [
-        f"tensor_loop.func @top_k(%x: {whole}) outs(%values: {values}, %indices: {indices}) {{",
+        f"tensor_loop.func @top_k(%x: {whole}) outs(%values: {values}, %indices: {indices}) attributes {{{WRITTEN}}} {{",
         *head,
         *body,
         "} } }",

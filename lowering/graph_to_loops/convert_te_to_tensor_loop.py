@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects import arith, memref
-from xdsl.dialects.builtin import FunctionType, IntegerAttr, TensorType
+from xdsl.dialects.builtin import FunctionType, IntegerAttr, TensorType, UnitAttr
 from xdsl.ir import Block, Operation, SSAValue
 
 from ... import te
@@ -18,7 +18,7 @@ from ...core.ir.element_types import ATTRIBUTES
 from ...core.ir.symbols import fresh_name, value_name
 from ...core.ir.walk import walk
 from ...core.messages.locations import copy_location
-from ...core.roles import SIGNATURE
+from ...core.roles import SIGNATURE, WRITTEN
 from ...dialects import tensor_loop
 from ...te.expr import Expr, Var
 from ...te.reductions import ReductionResult
@@ -75,6 +75,7 @@ def convert_te_to_tensor_loop(
     function = tensor_loop.FuncOp.create_named(
         name, [buffer_type(t) for t in inputs], [buffer_type(t) for t in outputs], hints, visibility="private"
     )
+    function.attributes[WRITTEN] = UnitAttr()  # A stage has a value at each index.
     if (names := named_sizes([*inputs, *outputs])) is not None:
         function.arg_attrs = names
     _LoopFunction(function, inputs, outputs).build()

@@ -12,7 +12,16 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects import arith, cf, func
-from xdsl.dialects.builtin import DictionaryAttr, FunctionType, IntegerAttr, ModuleOp, StringAttr, TensorType, i32
+from xdsl.dialects.builtin import (
+    DictionaryAttr,
+    FunctionType,
+    IntegerAttr,
+    ModuleOp,
+    StringAttr,
+    TensorType,
+    UnitAttr,
+    i32,
+)
 from xdsl.ir import Attribute, Operation
 from xdsl.rewriter import InsertPoint, Rewriter
 
@@ -21,7 +30,7 @@ from ...core.ir.walk import ops_of, walk
 from ...core.messages.diagnostics import StepwellError, emit_remark, fail
 from ...core.messages.locations import copy_location
 from ...core.passes.base import StepwellPass
-from ...core.roles import PREPARE
+from ...core.roles import PREPARE, WRITTEN
 from ...dialects import tensor_loop
 from ...dialects.graph.constants import WeightOp
 from ..shared.kernel_calls import replace_by_call
@@ -178,6 +187,7 @@ def _kernel_and_declaration(
     names = [value.name_hint or f"in{index}" for index, value in enumerate(arguments)]
     names += [f"out{index}" for index in range(len(outputs))] if len(outputs) > 1 else ["out"]
     kernel = tensor_loop.FuncOp.create_named(name, inputs, outputs, names, visibility="private")
+    kernel.attributes[WRITTEN] = UnitAttr()  # Other code generators are trusted.
     symbol = SYMBOL_PREFIX + name
     call = func.CallOp(symbol, kernel.body.block.args, [i32])
     call.results[0].name_hint = "status"

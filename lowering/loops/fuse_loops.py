@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects import func
-from xdsl.dialects.builtin import MemRefType, ModuleOp, StringAttr, SymbolRefAttr, TensorType
+from xdsl.dialects.builtin import MemRefType, ModuleOp, StringAttr, SymbolRefAttr, TensorType, UnitAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
@@ -20,6 +20,7 @@ from ...core.ir.walk import ops_of, walk
 from ...core.messages.diagnostics import emit_remark
 from ...core.messages.locations import copy_location
 from ...core.passes.base import StepwellPass
+from ...core.roles import WRITTEN
 from ...dialects import tensor_loop
 from ...dialects.graph.calls import CallKernelOp
 from ..shared.kernel_calls import replace_by_call
@@ -120,6 +121,9 @@ def _merge(function: func.FuncOp, kernels: dict[str, tensor_loop.FuncOp]) -> ten
         + ([f"out{i}" for i in range(len(back.operands))] if len(back.operands) > 1 else ["out"]),
         visibility="private",
     )
+    called = {call.callee_name for call in ops_of(function, CallKernelOp)}
+    if all(WRITTEN in kernels[name].attributes for name in called):
+        merged.attributes[WRITTEN] = UnitAttr()
     copy_location(function, merged)
     buffers: dict[SSAValue, SSAValue] = dict(zip(arguments, merged.inputs, strict=True))
     buffers.update(zip(back.operands, merged.outputs, strict=True))

@@ -26,6 +26,7 @@ from ...core.passes.config import register_config
 from ...core.passes.context import config_value
 from ...core.roles import ROLE
 from ...dialects.tensor_loop import FuncOp as LoopFunction
+from .guard_reads import guard_reads
 
 KEY = register_config("check-bounds", bool, True, "check the accesses of functions written on memrefs", "stepwell")
 
@@ -42,6 +43,9 @@ class GuardAccessesPass(StepwellPass):
     memrefs (`func.func`) are left as they are, and only loop functions are guarded. A block with `stepwell.unchecked`
     gets no checks.
 
+    A loop function is checked as well for reads of elements that nothing has written, where it is neither marked as
+    `stepwell.written` nor proven.
+
     Raises an error for an op that can neither be proven nor checked.
     """
 
@@ -51,6 +55,8 @@ class GuardAccessesPass(StepwellPass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         functions = [each for each in op.ops if isinstance(each, LoopFunction)]
+        for function in functions:
+            guard_reads(function)
         guard_functions(functions)
         if checks_bounds(self.check_bounds):
             guard_functions(each for each in op.ops if isinstance(each, FuncOp))

@@ -15,10 +15,11 @@ from ...analysis.ranges.spans import touches
 from ...core.ir.walk import ops_of, walk
 from ...core.messages.diagnostics import fail
 from ...core.passes.base import StepwellPass
-from ...core.roles import NOALIAS, UNCHECKED
+from ...core.roles import NOALIAS, UNCHECKED, WRITTEN
 from ...dialects.graph.calls import CallKernelOp
 from ...dialects.tensor_loop import BlockOp, CallOp, FuncOp
 from ..loops.guard_accesses import checks_bounds, guard_functions
+from ..loops.guard_reads import guard_reads
 from ..shared.call_order import refuse_recursion_on_buffers
 from ..shared.leftovers import require_lowered
 from .function import FunctionLowering
@@ -53,7 +54,8 @@ class LowerLoopsToSCFPass(StepwellPass):
     first iteration of the reduce loops. Accumulators are carried as values where the innermost loops are the reduce
     loops.
 
-    Accesses that are not proven to lie inside of their buffers are checked, as `guard-accesses` does. Functions on
+    Accesses that are not proven to lie inside of their buffers are checked, and so are reads that are not proven to
+    come after writes, as `guard-accesses` does. Functions on
     memrefs that were there before are left as they are with `check-bounds=false`.
 
     Raises an error when a loop function is still called on tensors, when a function on buffers calls itself, or when
@@ -72,6 +74,7 @@ class LowerLoopsToSCFPass(StepwellPass):
         written = [each for each in op.ops if isinstance(each, func.FuncOp)]
         made: list[func.FuncOp] = []
         for function in ops_of(op, FuncOp):
+            guard_reads(function)
             made.append(lower_function(function))
             Rewriter.replace_op(function, made[-1], [])
             self.count("functions lowered")
@@ -102,6 +105,7 @@ def lower_function(function: FuncOp) -> func.FuncOp:
         function.sym_name.data, (source.arg_types, ()), Region(target), visibility, arg_attrs=function.arg_attrs
     )
     new_function.attributes.update(function.attributes)
+    new_function.attributes.pop(WRITTEN, None)
     new_function.attributes[NOALIAS] = UnitAttr()
     new_function.location = function.location
     return new_function

@@ -27,7 +27,7 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, Region
 
 from ...core.ir.walk import ops_of
 from ...core.passes.base import StepwellPass
-from ...core.roles import INSTANCES, PREPARE, REASON, SHARE, TILING, prepare_function, prepare_key
+from ...core.roles import INSTANCES, PREPARE, REASON, SHARE, TILING, WRITTEN, prepare_function, prepare_key
 from ...dialects.graph.calls import CallKernelOp
 from ...dialects.graph.constants import WeightOp
 from ...dialects.schedule import DotsAttr, TileRegistersAttr, WinogradAttr
@@ -262,6 +262,7 @@ class _Packer:
         function = FuncOp.create_named(
             self._fresh(f"pack_{form.name}"), [source_type], [form.type], ["weight", form.name], visibility="private"
         )
+        function.attributes[WRITTEN] = UnitAttr()
         (weight,), (made,) = function.inputs, function.outputs
         form.emit(function.body.block, Operand(weight, c.b.indices), made)
         self.module.body.block.add_op(function)

@@ -24,7 +24,7 @@ from xdsl.ir import Attribute, Block, Region
 
 from ...core.ir.structural_hash import structural_hash
 from ...core.ir.walk import ops_of
-from ...core.roles import PREPARE
+from ...core.roles import PREPARE, WRITTEN
 from ...dialects.graph.calls import CallKernelOp
 from ...dialects.graph.constants import WeightOp
 from ...dialects.schedule import ProgramOp
@@ -83,7 +83,12 @@ class Kernel:
     @cached_property
     def hash(self) -> str:
         """Returns a hash that is the same for the same kernel, whatever its names are."""
-        return structural_hash(self.module)
+        (function,) = ops_of(self.module, FuncOp)
+        mark = function.attributes.pop(WRITTEN, None)  # What the kernel computes does not depend on it.
+        digest = structural_hash(self.module)
+        if mark is not None:
+            function.attributes[WRITTEN] = mark
+        return digest
 
     def renamed(self, program: ProgramOp) -> ProgramOp:
         """Returns a schedule of `module` as one of the function itself."""

@@ -31,7 +31,6 @@ import numpy as np
 import stepwell
 from guarded_arrays import guarded, guarded_like
 from hostile_loops import HostileProgram, hostile_program
-from hostile_templates import UNWRITTEN
 from stepwell.core.ir.verification import VerificationError
 from stepwell.core.messages.diagnostics import OperationError, StepwellError
 from stepwell.reference import LoopFault, ReferenceFailure
@@ -41,11 +40,6 @@ from stepwell.testing import interpret
 
 NOT_PROVEN = "are not proven to be free of races"
 """A right program may be refused for a parallel loop of which nothing is proven. So says docs/safety.md."""
-
-NOT_FOUND_NATIVELY = (UNWRITTEN,)
-"""
-What native code does in silence: reads before writes are found for whole buffers, not for elements (docs/safety.md).
-"""
 
 TEMPLATES = (*hostile_templates.TEMPLATES, *hostile_memory.TEMPLATES)
 
@@ -130,8 +124,6 @@ def judged(seed: int) -> str:
     """Returns the verdicts about program number `seed`. Raises `Unexpected`, or anything, where one is wrong."""
     program = program_of(seed)
     verdict = interpreted(program)
-    if program.why in NOT_FOUND_NATIVELY:
-        return f"{verdict}, not run natively"
     return f"{verdict}, {native(program, seed % 4, seed % 8 < 4)} natively"
 
 
