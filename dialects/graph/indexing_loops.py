@@ -69,7 +69,8 @@ def _function(
     reduction = op.properties["reduction"].data  # pyright: ignore[reportAttributeAccessIssue]
     place = f"%y[{', '.join(target)}] : {whole}"
     lines = [
-        f"tensor_loop.func @scatter(%x: {whole}, %indices: {indices}, %updates: {updates}) outs(%y: {whole}) attributes {{{WRITTEN}}} {{",
+        f"tensor_loop.func @scatter(%x: {whole}, %indices: {indices}, %updates: {updates}) outs(%y: {whole})",
+        f"attributes {{{WRITTEN}}} {{",
         *copy_grid("%x", "%y", shape, dtype),
         *head,
         *body,

@@ -37,7 +37,8 @@ def top_k_loops(op: Operation) -> str:
     # The heap moves by comparisons of data. Its places are those of a binary tree, which linear forms do not tell.
     head[-1] = f"{head[-1].removesuffix('{')}attributes {{{UNCHECKED}}} {{"
     lines = [
-        f"tensor_loop.func @top_k(%x: {whole}) outs(%values: {values}, %indices: {indices}) attributes {{{WRITTEN}}} {{",
+        f"tensor_loop.func @top_k(%x: {whole}) outs(%values: {values}, %indices: {indices})",
+        f"attributes {{{WRITTEN}}} {{",
         *head,
         *body,
         "} } }",

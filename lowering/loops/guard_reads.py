@@ -203,6 +203,10 @@ Part = tuple[Number, Number]
 """The first index along a dimension, and the number of elements."""
 
 
+_Body = Callable[["_Code", list[SSAValue]], None]
+"""Makes the code for one element."""
+
+
 class _Code:
     """Makes ops at one place, for an op that is there."""
 
@@ -282,9 +286,7 @@ class _Code:
         assert isinstance(kind, MemRefType) and isinstance(kind.element_type, IntegerType)
         return self.add(arith.ConstantOp(IntegerAttr(value, kind.element_type)))
 
-    def _each(
-        self, box: Sequence[Part], indices: list[SSAValue], body: Callable[[_Code, list[SSAValue]], None]
-    ) -> None:
+    def _each(self, box: Sequence[Part], indices: list[SSAValue], body: _Body) -> None:
         """Makes loops over a box around a body, none along dimensions with one element."""
         if len(indices) == len(box):
             body(self, indices)
