@@ -59,6 +59,19 @@ class BoxAccess:
     is_store: bool
 
 
+@dataclass(frozen=True)
+class ElementAccess:
+    """
+    The elements `buffer[indices + sum of m * step * e(dimension)]`, for each of the `moves` (dimension, step, count)
+    with a number `m` from 0 to `count - 1`.
+    """
+
+    buffer: SSAValue
+    indices: tuple[SSAValue, ...]
+    moves: tuple[tuple[int, int, int], ...]
+    is_store: bool
+
+
 class AccessesBoxes(ABC):
     """
     An op that loads and stores boxes of buffers, and touches no other memory. It is mixed into an operation class.
@@ -67,6 +80,15 @@ class AccessesBoxes(ABC):
     @abstractmethod
     def box_accesses(self) -> tuple[BoxAccess, ...]:
         """Returns the boxes that it loads and stores, loads first."""
+
+    def elements(self) -> tuple[ElementAccess, ...]:
+        """Returns the elements whose values it uses or sets. Padding that it loads as well is not among them."""
+        return tuple(
+            ElementAccess(
+                each.buffer, each.indices, tuple((d, 1, size) for d, size in enumerate(each.sizes)), each.is_store
+            )
+            for each in self.box_accesses()
+        )
 
 
 class LoopSemantics(ABC):

@@ -63,7 +63,12 @@ class _Proof:
         found = list(self.events.all())
         forgotten = {event.root for event in found if event.kind == "forget"}
         for event in found:
-            if event.kind == "write" and event.box is not None and event.path.exact and event.root not in forgotten:
+            if (
+                event.kind == "write"
+                and event.elements is not None
+                and event.path.exact
+                and event.root not in forgotten
+            ):
                 self.writes.setdefault(event.root, []).append(event)
         reads = tuple(event for event in found if event.kind == "read" and not self._is_covered(event))
         end = self.function.body.block.last_op
@@ -77,13 +82,13 @@ class _Proof:
 
     def _is_covered(self, read: Event) -> bool:
         writes = self.writes.get(read.root, [])
-        box = read.box or self.events.whole(read.root)
-        if box is not None and any(not size.terms and size.constant <= 0 for _, size in box):
-            return True
+        elements = read.elements or self.events.whole(read.root)
+        if elements is not None and any(self.atoms.table[lane].high < 0 for lane in elements.lanes):
+            return True  # There are no elements.
         self.pairs += len(writes)
-        if box is None or self.pairs > MOST_PAIRS:
+        if elements is None or self.pairs > MOST_PAIRS:
             return False
-        element = self.events.element_of(box)
+        element = elements.place
         ranges = (each for write in writes for each in self._limits(write, read, element))
         self.proofs = 0
         within = [fact for form in element for atom in form.terms for fact in self.atoms.table[atom].facts]
@@ -137,14 +142,14 @@ class _Proof:
         Returns the inequalities for what `write` does in all iterations of the loops from `inside` on. With `earlier`
         these are the iterations of that loop before the one of the read.
         """
-        assert write.box is not None
-        cover = _Cover(self.atoms, _Own(self.accesses, inside))
+        assert write.elements is not None
+        cover = _Cover(self.atoms, _Own(self.accesses, inside), write.elements.lanes)
         if earlier is not None:
             turn = self.accesses.values.form(earlier)
             if len(turn.terms) != 1 or turn.constant or turn.terms[atom := next(iter(turn.terms))] != 1:
                 return None
             cover.earlier(atom)
-        return cover.limits(write.box, write.path.facts, element)
+        return cover.limits(write.elements.place, write.path.facts, element)
 
 
 class _Own:
@@ -177,12 +182,12 @@ class _Own:
 class _Cover:
     """The elements that one write reaches, as inequalities."""
 
-    def __init__(self, atoms: Atoms, own: Callable[[int], bool]):
-        self.atoms, self.own = atoms, own
+    def __init__(self, atoms: Atoms, own: Callable[[int], bool], lanes: Sequence[int]):
+        self.atoms, self.own, self.lanes = atoms, own, lanes
         self.lasts: dict[int, Form] = {}
         """The last turn of loops, where it is not what the atom says."""
         self.more: list[Form] = []
-        self.made: set[int] = set()
+        self.made = set(lanes)
         self.splits: list[tuple[Form, int, Form]] = []
         """A sum of turns, one of its atoms, and the sum of two new turns that stands for it."""
 
@@ -192,37 +197,26 @@ class _Cover:
         self.lasts[atom] = last
         self.more.append(last)
 
-    def limits(
-        self, box: Sequence[tuple[Form, Form]], facts: Sequence[Form], element: Sequence[Form]
-    ) -> list[Form] | None:
-        """Returns what is to hold for `element` to be one of `box`, for turns that satisfy `facts`."""
-        forms = [first for first, _ in box]
-        if not self._split([*forms, *facts]):
+    def limits(self, place: Sequence[Form], facts: Sequence[Form], element: Sequence[Form]) -> list[Form] | None:
+        """Returns what is to hold for `place` to be `element` for some turns that satisfy `facts`."""
+        if not self._split([*place, *facts]):
             return None
-        forms, conditions = [self._without(form) for form in forms], [self._without(fact) for fact in facts]
-        if None in forms or None in conditions:
+        forms, conditions = self._all_without(place), self._all_without(facts)
+        lasts = [self._last(lane) for lane in self.lanes]
+        if forms is None or conditions is None or None in lasts:
             return None
+        found = [*self.more, *(last for last in lasts if last is not None and last.terms)]
         used: dict[int, int] = {}
-        found = list(self.more)
-        for dimension, (form, (_, length)) in enumerate(zip(forms, box, strict=True)):
-            assert form is not None
+        for dimension, (form, wanted) in enumerate(zip(forms, element, strict=True)):
             own = self._own_part(form)
-            if any(atom in used for atom in own.terms) or any(self._is_own(atom) for atom in length.terms):
+            ends = self._ends(own)
+            if ends is None or any(atom in used for atom in own.terms):
                 return None
             used.update(dict.fromkeys(own.terms, dimension))
-            ends = self._ends(own, length)
-            if ends is None:
-                return None
-            rest = form.plus(own, -1)
-            found += [
-                element[dimension].plus(rest, -1).plus(ends[0], -1),
-                ends[1].plus(rest).plus(length).shifted(-1).plus(element[dimension], -1),
-            ]
-            if length.terms:
-                found.append(length.shifted(-1))
+            moved = wanted.plus(form.plus(own, -1), -1)
+            found += [moved.plus(ends[0], -1), ends[1].plus(moved, -1)]
         for condition in conditions:
-            assert condition is not None
-            limit = self._condition(condition, [form for form in forms if form is not None], box, element, used)
+            limit = self._condition(condition, forms, element, used)
             if limit is None:
                 return None
             found.append(limit)
@@ -248,9 +242,9 @@ class _Cover:
         last = known.facts[0].plus(Form({atom: 1}, 0))
         return None if any(self._is_own(each) for each in last.terms) else last
 
-    def _ends(self, own: Form, length: Form) -> tuple[Form, Form] | None:
+    def _ends(self, own: Form) -> tuple[Form, Form] | None:
         """Returns the smallest and the largest value of a sum of turns, which takes all between them."""
-        reach = length.constant if not length.terms else 1
+        reach = 1
         low = high = number(0)
         for atom, factor in sorted(own.terms.items(), key=lambda term: abs(term[1])):
             last = self._last(atom)
@@ -261,12 +255,7 @@ class _Cover:
         return low, high
 
     def _condition(
-        self,
-        fact: Form,
-        forms: list[Form],
-        box: Sequence[tuple[Form, Form]],
-        element: Sequence[Form],
-        used: dict[int, int],
+        self, fact: Form, forms: Sequence[Form], element: Sequence[Form], used: dict[int, int]
     ) -> Form | None:
         """Returns what a condition says about `element`."""
         own = self._own_part(fact)
@@ -275,7 +264,7 @@ class _Cover:
         if dimensions <= {-1}:  # Turns that do not move the write may all be the first.
             return rest if all(self._last(atom) is not None for atom in own.terms) else None
         dimension = dimensions.pop()
-        if dimensions or dimension < 0 or box[dimension][1].terms or box[dimension][1].constant != 1:
+        if dimensions or dimension < 0:
             return None
         moving = self._own_part(forms[dimension])
         atom = next(iter(own.terms))
@@ -309,7 +298,7 @@ class _Cover:
         first = self._without(source.first)
         if first is None or first.constant or any(not self._is_own(each) for each in first.terms):
             return False
-        ends = self._ends(first, number(1))
+        ends = self._ends(first)
         if ends is None or ends[0].terms or ends[0].constant or ends[1].terms:
             return False
         outer = (ends[1].constant + 1) // source.divisor
@@ -325,6 +314,10 @@ class _Cover:
         form = self.atoms.add(Atom(0, last, "turn", None))
         self.made.update(form.terms)
         return form
+
+    def _all_without(self, forms: Sequence[Form]) -> list[Form] | None:
+        found = [self._without(form) for form in forms]
+        return None if None in found else [each for each in found if each is not None]
 
     def _without(self, form: Form) -> Form | None:
         """Returns a form in which new turns stand for sums that are divided, or None where only part is there."""

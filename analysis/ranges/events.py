@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from xdsl.dialects import memref
+from xdsl.dialects import memref, vector
 from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 from xdsl.traits import IsTerminator
@@ -17,10 +17,11 @@ from xdsl.traits import IsTerminator
 from ...core.ir.walk import ops_of, walk
 from ...core.roles import IN_PLACE, TEMPORARY, UNCHECKED
 from ...dialects.tensor_loop import AllocOp, BlockOp, CallOp, FuncOp, LoopOp
+from ...dialects.traits import AccessesBoxes
 from .accesses import Access, Accesses, Path
 from .linear import Atom, Form, number
 from .races import root_of
-from .spans import Touch, touches
+from .spans import Span, Touch, touches
 
 VIEWS: Final = (
     memref.SubviewOp,
@@ -43,8 +44,17 @@ ALLOCATIONS: Final = (AllocOp, memref.AllocOp, memref.AllocaOp)
 Kind = Literal["read", "write", "forget"]
 """What becomes of elements. A call leaves nothing in what it uses as a temporary."""
 
-Box = tuple[tuple[Form, Form], ...]
-"""The first index and the number of elements for each dimension of a buffer."""
+
+@dataclass(frozen=True)
+class Elements:
+    """
+    Elements of a buffer: the one at `place` for all values of the atoms `lanes`, which count from 0.
+
+    Atoms of loops in `place` are those of the op that touches the elements.
+    """
+
+    place: tuple[Form, ...]
+    lanes: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -56,7 +66,7 @@ class Event:
     """What the op is given: the root or a view of it."""
     root: SSAValue
     kind: Kind
-    box: Box | None
+    elements: Elements | None
     """The elements of the root, or None where they are not known."""
     path: Path
 
@@ -115,6 +125,8 @@ class Events:
             return
         if isinstance(op, CallOp):
             yield from self._call(op, path)
+        elif isinstance(op, AccessesBoxes):
+            yield from self._boxes(op, path)
         elif op in self._touches:
             for touch in self._touches[op]:
                 yield from self._touched(op, touch, path)
@@ -125,16 +137,55 @@ class Events:
         root = root_of(touch.buffer)
         if root not in self.empty:
             return
-        if isinstance(op, memref.CopyOp):
-            box = self.in_root(touch.buffer, self.whole(touch.buffer))
-        else:
-            forms = self.accesses.form
-            box = self.in_root(
-                touch.buffer, tuple((forms(each.first), self.accesses.length(each)) for each in touch.spans)
-            )
-        yield Event(op, touch.buffer, root, "write" if touch.is_store else "read", box, path)
+        kinds: list[Kind] = ["write"] if touch.is_store else ["read"]
         if isinstance(op, memref.AtomicRMWOp):
-            yield Event(op, touch.buffer, root, "read", box, path)
+            kinds.append("read")
+        for kind in kinds:
+            found = self.whole(touch.buffer) if isinstance(op, memref.CopyOp) else self._of_spans(op, touch)
+            yield Event(op, touch.buffer, root, kind, self.in_root(touch.buffer, found), path)
+
+    def _boxes(self, op: AccessesBoxes, path: Path) -> Iterator[Event]:
+        """Yields what an op on tiles uses and sets. The boxes of its accesses may hold more."""
+        assert isinstance(op, Operation)
+        for each in op.elements():
+            root = root_of(each.buffer)
+            if root in self.empty:
+                place, lanes = list(map(self.accesses.form, each.indices)), list[int]()
+                for dimension, step, size in each.moves:
+                    place[dimension] = place[dimension].plus(self._lane(number(size), lanes), step)
+                found = self.in_root(each.buffer, Elements(tuple(place), tuple(lanes)))
+                yield Event(op, each.buffer, root, "write" if each.is_store else "read", found, path)
+
+    def _of_spans(self, op: Operation, touch: Touch) -> Elements | None:
+        """Returns what an access touches. Of a write these are elements that it certainly sets."""
+        mask = getattr(op, "mask", None)
+        if touch.is_store and mask is not None and not isinstance(mask.owner, vector.CreateMaskOp):
+            return None
+        place, lanes = list[Form](), list[int]()
+        for span in touch.spans:
+            length = self.accesses.length(span)
+            first = self.accesses.form(span.first)
+            if span.open_end and not touch.is_store:
+                length = number(lanes_of(op, span))
+            lane = self._lane(length, lanes)
+            if span.open_end and lane.terms and not touch.is_store:
+                end = self.accesses.values.size(span.buffer, span.dimension)
+                entry = self.accesses.values.atoms.table[lanes[-1]]
+                entry.facts = (*entry.facts, end.plus(first, -1).plus(lane, -1).shifted(-1))
+            place.append(first.plus(lane))
+        return Elements(tuple(place), tuple(lanes))
+
+    def _lane(self, length: Form, lanes: list[int]) -> Form:
+        """Returns a number from 0 to `length - 1`. It is a new atom in `lanes` where there is a choice."""
+        if not length.terms and length.constant == 1:
+            return number(0)
+        atoms = self.accesses.values.atoms
+        lane = atoms.add(Atom(0, atoms.bounds(length)[1] - 1, "turn", None))
+        (atom,) = lane.terms
+        if length.terms:
+            atoms.table[atom].facts = (length.plus(lane, -1).shifted(-1),)
+        lanes.append(atom)
+        return lane
 
     def _call(self, op: CallOp, path: Path) -> Iterator[Event]:
         """A call reads its inputs, and writes its outputs as a whole."""
@@ -150,51 +201,41 @@ class Events:
             if isinstance(buffer.type, MemRefType) and root in self.empty:
                 yield Event(op, buffer, root, "write", None, Path((), False))
 
-    def whole(self, buffer: SSAValue) -> Box | None:
+    def whole(self, buffer: SSAValue) -> Elements | None:
         """Returns all elements of a buffer."""
         kind = buffer.type
         if not isinstance(kind, MemRefType):
             return None
-        values = self.accesses.values
-        return tuple((number(0), values.size(buffer, dimension)) for dimension in range(len(kind.get_shape())))
+        lanes: list[int] = []
+        sizes = (self.accesses.values.size(buffer, dimension) for dimension in range(len(kind.get_shape())))
+        return Elements(tuple([self._lane(size, lanes) for size in sizes]), tuple(lanes))
 
-    def in_root(self, buffer: SSAValue, box: Box | None) -> Box | None:
-        """Returns what a box of a view is in its root, or None where that is not a box."""
-        while box is not None and isinstance(owner := buffer.owner, VIEWS):
-            source = owner.operands[0]
+    def in_root(self, buffer: SSAValue, found: Elements | None) -> Elements | None:
+        """Returns what elements of a view are in its root, or None where that is not known."""
+        while found is not None and isinstance(owner := buffer.owner, VIEWS):
             if isinstance(owner, memref.SubviewOp):
-                box = self._shifted(owner, box)
+                found = self._shifted(owner, found)
             elif not isinstance(owner, memref.CastOp | memref.MemorySpaceCastOp | memref.AssumeAlignmentOp):
-                box = None
-            buffer = source
-        return box
+                found = None
+            buffer = owner.operands[0]
+        return found
 
-    def _shifted(self, view: memref.SubviewOp, box: Box) -> Box | None:
-        strides = list(view.static_strides.iter_values())
-        if any(each != 1 for each in strides) or len(strides) != len(box):
+    def _shifted(self, view: memref.SubviewOp, found: Elements) -> Elements | None:
+        strides = [int(each) for each in view.static_strides.iter_values()]
+        if any(each < 1 for each in strides) or len(strides) != len(found.place):
             return None
         dynamic = iter(view.offsets)
         firsts = [next(dynamic) if each == DYNAMIC_INDEX else int(each) for each in view.static_offsets.iter_values()]
-        return tuple(
-            (self.accesses.form(first).plus(start), length) for first, (start, length) in zip(firsts, box, strict=True)
-        )
+        forms = map(self.accesses.form, firsts)
+        moved = (first.plus(place, stride) for first, place, stride in zip(forms, found.place, strides, strict=True))
+        return Elements(tuple(moved), found.lanes)
 
-    # Elements
 
-    def element_of(self, box: Box) -> tuple[Form, ...]:
-        """Returns an element of a box that stands for all of them."""
-        return tuple(self._one_of(first, length) for first, length in box)
-
-    def _one_of(self, first: Form, length: Form) -> Form:
-        if not length.terms and length.constant == 1:
-            return first
-        atoms = self.accesses.values.atoms
-        high = atoms.bounds(length)[1] - 1
-        lane = atoms.add(Atom(0, max(high, 0), "turn", None))
-        if length.terms or high < 0:
-            (atom,) = lane.terms
-            atoms.table[atom].facts = (length.plus(lane, -1).shifted(-1),)
-        return first.plus(lane)
+def lanes_of(op: Operation, span: Span) -> int:
+    """Returns the lanes of a transfer along the dimension of a span."""
+    kind = op.vector.type if isinstance(op, vector.TransferWriteOp) else op.results[0].type
+    rank = len(span.buffer.type.get_shape())  # pyright: ignore[reportAttributeAccessIssue]
+    return kind.get_shape()[span.dimension - rank]  # pyright: ignore[reportAttributeAccessIssue]
 
 
 def called_buffers(op: CallOp) -> Iterator[tuple[SSAValue, Kind]]:

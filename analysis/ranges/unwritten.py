@@ -43,7 +43,7 @@ class _Search:
 
     def faults(self) -> Iterator[Fault]:
         for read in self.events:
-            if read.kind == "read" and read.box is not None and UNCHECKED not in read.op.attributes:
+            if read.kind == "read" and read.elements is not None and UNCHECKED not in read.op.attributes:
                 writes = [each for each in self.events if each.kind == "write" and each.root is read.root]
                 element = self._missing(read, writes)
                 if element is not None:
@@ -53,31 +53,27 @@ class _Search:
 
     def _missing(self, read: Event, writes: list[Event]) -> tuple[int, ...] | None:
         """Returns an element that is read and that none of `writes` reaches before, if one is found."""
-        assert read.box is not None
-        if any(each.box is None for each in writes):
+        assert read.elements is not None
+        if any(each.elements is None for each in writes):
             return None
         pairs = [(write, order_of(write.op, read.op)) for write in writes]
         earlier = [(write, order) for write, order in pairs if order.is_before() or any(map(_is_loop, order.around))]
-        forms = [form for pair in read.box for form in pair]
         outer = [self.accesses.form(each) for _, order in earlier for each in _first_serial(order)]
-        for turns in turns_at(self.atoms, read.path, [*forms, *outer]):
-            firsts = tuple(value_of(first, turns) for first, _ in read.box)
-            sizes = tuple(value_of(size, turns) for _, size in read.box)
-            lasts = tuple(first + size - 1 for first, size in zip(firsts, sizes, strict=True))
-            for element in dict.fromkeys((firsts, lasts)) if min(sizes, default=1) > 0 else ():
-                self.tries += len(earlier)
-                if self.tries > MOST_TRIES:
-                    return None
-                if not any(self._may_reach(*pair, element, turns) for pair in earlier):
-                    return element
+        for turns in turns_at(self.atoms, read.path, [*read.elements.place, *outer]):
+            self.tries += len(earlier)
+            if self.tries > MOST_TRIES:
+                return None
+            element = tuple(value_of(each, turns) for each in read.elements.place)
+            if not any(self._may_reach(*pair, element, turns) for pair in earlier):
+                return element
         return None
 
     def _may_reach(self, write: Event, order: Order, element: tuple[int, ...], turns: Turns) -> bool:
         """Returns whether a write is not proven to miss an element while the read has the given turns."""
-        assert write.box is not None
+        assert write.elements is not None
         facts = list(write.path.facts)
-        for (first, size), place in zip(write.box, element, strict=True):
-            facts += [first.scaled(-1).shifted(place), first.plus(size).shifted(-place - 1)]
+        for place, wanted in zip(write.elements.place, element, strict=True):
+            facts += [place.shifted(-wanted), place.scaled(-1).shifted(wanted)]
         if not _in_init(write.op):
             facts += [
                 form.scaled(-1).shifted(value_of(form, turns))

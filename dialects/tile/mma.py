@@ -40,8 +40,8 @@ from xdsl.traits import MemoryReadEffect
 from xdsl.utils.exceptions import VerifyException
 
 from ...core.ir.element_types import is_small_float
-from ..traits import AccessesBoxes, BoxAccess
-from .ops import box, pair, resolve, verify_pairs, verify_tile
+from ..traits import AccessesBoxes, BoxAccess, ElementAccess
+from .ops import box, elements, pair, resolve, verify_pairs, verify_tile
 from .places import Place, numbers, parse_pair, parse_place, print_place, verify_place
 
 MAX_DEPTH = 64
@@ -207,6 +207,16 @@ class MmaOp(IRDLOperation, AccessesBoxes):
             right = replace(right, sizes=(*right.sizes[:-1], group))
             depth *= group
         return (box(self.a_place, (rows, depth), is_store=False), right)
+
+    def elements(self) -> tuple[ElementAccess, ...]:
+        rows, columns = len(self.row_range), cast(VectorType, self.acc.type).get_shape()[1]
+        depth = self.depth.value.data
+        right = elements(self.b_place, (depth, columns), is_store=False)
+        if self.groups is not None:
+            group = group_of(self.a_place.type.element_type)
+            right = replace(right, moves=(*right.moves, (len(right.indices) - 1, 1, group)))
+            depth *= group
+        return (elements(self.a_place, (rows, depth), is_store=False), right)
 
     def verify_(self) -> None:
         verify_pairs(self, ("a_along", "a_by", "b_along", "b_by"))

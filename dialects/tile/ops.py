@@ -22,7 +22,7 @@ from xdsl.printer import Printer
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
 from xdsl.utils.exceptions import VerifyException
 
-from ..traits import AccessesBoxes, BoxAccess
+from ..traits import AccessesBoxes, BoxAccess, ElementAccess
 from .places import Numbers, ParsedPlace, Place, default_along, numbers, parse_place, print_place, verify_place
 
 LANES = 16
@@ -63,6 +63,12 @@ def box(place: Place, shape: Sequence[int], *, is_store: bool) -> BoxAccess:
         if dimension >= 0:
             sizes[dimension] += (extent - 1) * step
     return BoxAccess(place.buffer, place.indices, tuple(sizes), is_store)
+
+
+def elements(place: Place, shape: Sequence[int], *, is_store: bool) -> ElementAccess:
+    """Returns the elements at a place."""
+    moves = tuple(move for move in zip(place.along, place.by, shape, strict=True) if move[0] >= 0)
+    return ElementAccess(place.buffer, place.indices, moves, is_store)
 
 
 def is_tile(type_: VectorType) -> bool:
@@ -139,6 +145,9 @@ class LoadOp(IRDLOperation, AccessesBoxes):
     def box_accesses(self) -> tuple[BoxAccess, ...]:
         return (box(self.place, self._extents(), is_store=False),)
 
+    def elements(self) -> tuple[ElementAccess, ...]:
+        return (elements(self.place, self._extents(), is_store=False),)
+
     def verify_(self) -> None:
         verify_pairs(self, ("along", "by"))
         verify_tile(cast(VectorType, self.result.type))
@@ -214,6 +223,9 @@ class StoreOp(IRDLOperation, AccessesBoxes):
 
     def box_accesses(self) -> tuple[BoxAccess, ...]:
         return (box(self.place, cast(VectorType, self.tile.type).get_shape(), is_store=True),)
+
+    def elements(self) -> tuple[ElementAccess, ...]:
+        return (elements(self.place, cast(VectorType, self.tile.type).get_shape(), is_store=True),)
 
     def verify_(self) -> None:
         verify_pairs(self, ("along", "by"))

@@ -9,6 +9,7 @@ the function asserts that its outputs are written as a whole. Views of a buffer 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
 from xdsl.dialects import arith, cf, memref, scf, vector
 from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, IntegerAttr, IntegerType, MemRefType, NoneAttr, UnitAttr
@@ -17,7 +18,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.traits import IsTerminator
 
 from ...analysis.ranges.coverage import Unproven, unproven
-from ...analysis.ranges.events import ALLOCATIONS, SILENT, VIEWS, called_buffers
+from ...analysis.ranges.events import ALLOCATIONS, SILENT, VIEWS, called_buffers, lanes_of
 from ...analysis.ranges.races import root_of
 from ...analysis.ranges.spans import Number, Span, touches
 from ...analysis.ranges.values import element_bytes
@@ -26,6 +27,7 @@ from ...core.messages.diagnostics import emit_remark, fail, remarks_wanted
 from ...core.passes.base import count
 from ...core.roles import WRITTEN
 from ...dialects.tensor_loop import AllocOp, BlockOp, CallOp, FuncOp, LoopOp
+from ...dialects.traits import AccessesBoxes
 
 NEVER = "was never written"
 
@@ -146,20 +148,31 @@ class _Shadows:
         if isinstance(op, CallOp):
             return self._guard_call(op)
         code = _Code(InsertPoint.after(op), op)
+        if isinstance(op, AccessesBoxes):
+            self._guard_tile(op, code)
+            return True
         touched = touches(op)
         if not touched:
             self._guard_unknown(op, code)
             return True
         for touch in sorted(touched, key=lambda touch: touch.is_store):
-            shadow = self.shadows.get(touch.buffer)
-            if shadow is None:
+            if (shadow := self.shadows.get(touch.buffer)) is None:
                 continue
-            box = code.whole(shadow) if isinstance(op, memref.CopyOp) else list(code.box(touch.spans))
+            part = code.whole(shadow) if isinstance(op, memref.CopyOp) else code.part(touch.spans)
             if (op, touch.buffer) in self.reads and (not touch.is_store or isinstance(op, memref.AtomicRMWOp)):
-                code.check(shadow, box, f"{op.name}: element {NEVER}")
+                code.check(shadow, part, f"{op.name}: element {NEVER}")
             if touch.is_store:
-                code.set(shadow, box, -1)
+                code.set(shadow, part, -1)
         return True
+
+    def _guard_tile(self, op: AccessesBoxes, code: _Code) -> None:
+        assert isinstance(op, Operation)
+        for each in op.elements():
+            shadow = self.shadows.get(each.buffer)
+            if shadow is not None and each.is_store:
+                code.set(shadow, Part(each.indices, each.moves), -1)
+            elif shadow is not None and (op, each.buffer) in self.reads:
+                code.check(shadow, Part(each.indices, each.moves), f"{op.name}: element {NEVER}")
 
     def _guard_unknown(self, op: Operation, code: _Code) -> None:
         """What an op of which nothing is known is given counts as written."""
@@ -199,8 +212,12 @@ def _shadow_type(kind: MemRefType, keep_layout: bool) -> MemRefType:
     return MemRefType(element, kind.get_shape(), kind.layout if keep_layout else NoneAttr(), kind.memory_space)
 
 
-Part = tuple[Number, Number]
-"""The first index along a dimension, and the number of elements."""
+@dataclass(frozen=True)
+class Part:
+    """The elements `indices + sum of m * step * e(dimension)` for each of the `moves` (dimension, step, count)."""
+
+    indices: Sequence[Number]
+    moves: Sequence[tuple[int, int, Number]]
 
 
 _Body = Callable[["_Code", list[SSAValue]], None]
@@ -229,77 +246,69 @@ class _Code:
 
     # Elements
 
-    def whole(self, buffer: SSAValue) -> list[Part]:
+    def whole(self, buffer: SSAValue) -> Part:
         """Returns all elements of a buffer."""
         kind = buffer.type
         assert isinstance(kind, MemRefType)
-        return [
-            (0, self.dim(buffer, at) if size == DYNAMIC_INDEX else size) for at, size in enumerate(kind.get_shape())
-        ]
+        sizes = enumerate(kind.get_shape())
+        moves = [(at, 1, self.dim(buffer, at) if size == DYNAMIC_INDEX else size) for at, size in sizes]
+        return Part([0] * len(moves), moves)
 
-    def box(self, spans: Sequence[Span]) -> Iterator[Part]:
-        """Yields what an access touches along each dimension."""
-        for span in spans:
-            if span.open_end:
-                yield span.first, self._up_to_end(span)
-            elif span.lanes is None or isinstance(span.length, int):
-                self._refuse_masks()
-                yield span.first, span.length
-            else:
-                positive = self.add(arith.MaxSIOp(span.length, self.number(0)))
-                yield span.first, self.add(arith.MinSIOp(positive, self.number(span.lanes)))
+    def part(self, spans: Sequence[Span]) -> Part:
+        """Returns what an access touches."""
+        self._refuse_masks()
+        return Part([span.first for span in spans], [(at, 1, self._length(span)) for at, span in enumerate(spans)])
+
+    def _length(self, span: Span) -> Number:
+        if span.open_end:
+            rest = self.add(arith.SubiOp(self.dim(span.buffer, span.dimension), self.number(span.first)))
+            return self.add(arith.MinSIOp(rest, self.number(lanes_of(self.source, span))))
+        if span.lanes is None or isinstance(span.length, int):
+            return span.length
+        positive = self.add(arith.MaxSIOp(span.length, self.number(0)))
+        return self.add(arith.MinSIOp(positive, self.number(span.lanes)))
 
     def _refuse_masks(self) -> None:
         mask = getattr(self.source, "mask", None)
         if mask is not None and not isinstance(mask.owner, vector.CreateMaskOp):
             fail(self.source, "what it touches is not proven to be written, and its mask cannot be checked")
 
-    def _up_to_end(self, span: Span) -> SSAValue:
-        """Returns how many lanes of a transfer lie inside of its buffer."""
-        op = self.source
-        kind = op.vector.type if isinstance(op, vector.TransferWriteOp) else op.results[0].type
-        shape = kind.get_shape()  # pyright: ignore[reportAttributeAccessIssue]
-        lanes = shape[span.dimension - len(span.buffer.type.get_shape())]  # pyright: ignore[reportAttributeAccessIssue]
-        rest = self.add(arith.SubiOp(self.dim(span.buffer, span.dimension), self.number(span.first)))
-        return self.add(arith.MinSIOp(rest, self.number(lanes)))
-
-    def set(self, shadow: SSAValue, box: Sequence[Part], value: int) -> None:
-        """Sets the elements of a box of a shadow."""
+    def set(self, shadow: SSAValue, part: Part, value: int) -> None:
+        """Sets the elements of a part of a shadow."""
 
         def body(code: _Code, indices: list[SSAValue]) -> None:
             code.place(memref.StoreOp.get(code.constant(shadow, value), shadow, indices))
 
-        self._each(box, [], body)
+        self._each(part, body)
 
-    def check(self, shadow: SSAValue, box: Sequence[Part], message: str) -> None:
-        """Asserts that the elements of a box have been written."""
+    def check(self, shadow: SSAValue, part: Part, message: str) -> None:
+        """Asserts that the elements of a part have been written."""
 
         def body(code: _Code, indices: list[SSAValue]) -> None:
             found = code.add(memref.LoadOp.get(shadow, indices))
             written = code.add(arith.CmpiOp(found, code.constant(shadow, -1), "eq"))
             code.place(cf.AssertOp(written, message))
 
-        self._each(box, [], body)
+        self._each(part, body)
 
     def constant(self, shadow: SSAValue, value: int) -> SSAValue:
         kind = shadow.type
         assert isinstance(kind, MemRefType) and isinstance(kind.element_type, IntegerType)
         return self.add(arith.ConstantOp(IntegerAttr(value, kind.element_type)))
 
-    def _each(self, box: Sequence[Part], indices: list[SSAValue], body: _Body) -> None:
-        """Makes loops over a box around a body, none along dimensions with one element."""
-        if len(indices) == len(box):
-            body(self, indices)
+    def _each(self, part: Part, body: _Body) -> None:
+        """Makes loops over a part around a body, none for moves that stay."""
+        moves = [move for move in part.moves if move[2] != 1]
+        if not moves:
+            body(self, [self.number(each) for each in part.indices])
             return
-        first, length = box[len(indices)]
-        if length == 1:
-            self._each(box, [*indices, self.number(first)], body)
-            return
-        zero, end, step = self.number(0), self.number(length), self.number(1)
-        block = Block(arg_types=[IndexType()])
-        end_of_body = scf.YieldOp()
-        block.add_op(end_of_body)
-        self.place(scf.ForOp(zero, end, step, [], Region(block)))
-        inner = _Code(InsertPoint.before(end_of_body), self.source)
-        index = block.args[0] if first == 0 else inner.add(arith.AddiOp(inner.number(first), block.args[0]))
-        inner._each(box, [*indices, index], body)
+        dimension, step, length = moves[0]
+        zero, end, one = self.number(0), self.number(length), self.number(1)
+        block, stop = Block(arg_types=[IndexType()]), scf.YieldOp()
+        block.add_op(stop)
+        self.place(scf.ForOp(zero, end, one, [], Region(block)))
+        inner, indices = _Code(InsertPoint.before(stop), self.source), list(part.indices)
+        moved = block.args[0] if step == 1 else inner.add(arith.MuliOp(block.args[0], inner.number(step)))
+        first = indices[dimension]
+        indices[dimension] = moved if first == 0 else inner.add(arith.AddiOp(inner.number(first), moved))
+        inner._each(Part(indices, moves[1:]), body)
