@@ -83,12 +83,8 @@ class AccessesBoxes(ABC):
 
     def elements(self) -> tuple[ElementAccess, ...]:
         """Returns the elements whose values it uses or sets. Padding that it loads as well is not among them."""
-        return tuple(
-            ElementAccess(
-                each.buffer, each.indices, tuple((d, 1, size) for d, size in enumerate(each.sizes)), each.is_store
-            )
-            for each in self.box_accesses()
-        )
+        boxes = ((box, tuple((d, 1, size) for d, size in enumerate(box.sizes))) for box in self.box_accesses())
+        return tuple(ElementAccess(box.buffer, box.indices, moves, box.is_store) for box, moves in boxes)
 
 
 class LoopSemantics(ABC):

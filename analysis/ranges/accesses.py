@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Literal
 
 from xdsl.dialects import cf, scf
@@ -24,9 +25,28 @@ Missing = Literal["low", "high", "length"]
 class Path:
     """What holds at a place of a function."""
 
-    facts: tuple[Form, ...]
-    exact: bool
-    """The facts are all there is to say about when the place is reached, loops and sizes aside."""
+    where: tuple[Form, ...]
+    """What loops and conditions say."""
+    decided: bool
+    """`where` is all there is to say about when the place is reached, loops, sizes and asserts aside."""
+    asserted: tuple[Form, ...] = ()
+    """What asserts say that the program has passed."""
+    known: bool = True
+    """`asserted` is all that the asserts say."""
+
+    @cached_property
+    def facts(self) -> tuple[Form, ...]:
+        """Returns all that holds."""
+        return (*self.where, *self.asserted)
+
+    @property
+    def exact(self) -> bool:
+        """Returns whether the facts are all there is to say about when the place is reached, loops and sizes aside."""
+        return self.decided and self.known
+
+    def also(self, facts: Iterable[Form], decided: bool = True) -> Path:
+        """Returns what holds where `facts` hold as well."""
+        return Path((*self.where, *facts), self.decided and decided, self.asserted, self.known)
 
 
 @dataclass(frozen=True)
@@ -65,7 +85,9 @@ class Accesses:
             if op.regions and not (op.attributes and UNCHECKED in op.attributes and isinstance(op, BlockOp)):
                 pending += reversed(self._inner(op, current.path))
             if op.__class__ is cf.AssertOp:
-                current.path = self._where(current.path, op.operands[0], True)
+                found = self.values.condition(op.operands[0])
+                asserted, known = (*current.path.asserted, *found.facts), current.path.known and found.exact
+                current.path = replace(current.path, asserted=asserted, known=known)
 
     def _of_op(self, op: Operation, path: Path) -> Iterator[Access]:
         if op.attributes and UNCHECKED in op.attributes:
@@ -98,24 +120,24 @@ class Accesses:
         if isinstance(op, scf.WhileOp):
             before, after = op.before_region.block, op.after_region.block
             test = before.last_op
-            inexact = Path(path.facts, False)
+            inexact = path.also((), False)
             after_path = inexact if test is None else self._where(inexact, test.operands[0], True)
             return [_Open(before, inexact), _Open(after, after_path)]
         if isinstance(op, InitOp):  # Where the block runs, its init has run for the same spatial axes.
             return [_Open(op.body.block, path)]
-        inexact = Path(path.facts, False)
+        inexact = path.also((), False)
         return [_Open(block, inexact) for region in op.regions for block in region.blocks]
 
     def _inside_block(self, block: BlockOp, path: Path) -> Path:
         facts = self.values.facts_of_where(block)
         if facts is None:
-            return Path(path.facts, False)
-        return Path((*path.facts, *facts), path.exact)
+            return path.also((), False)
+        return path.also(facts)
 
     def _where(self, path: Path, condition: SSAValue, truth: bool) -> Path:
         found = self.values.condition(condition)
         found = found if truth else found.inverse()
-        return Path((*path.facts, *found.facts), path.exact and found.exact)
+        return path.also(found.facts, found.exact)
 
     # Proofs
 
@@ -154,7 +176,7 @@ class Accesses:
 
 def _running(path: Path, lasts: list[Form]) -> Path:
     """Returns what holds inside loops that run at all, whose last turns are `lasts`."""
-    return Path((*path.facts, *(last for last in lasts if last.terms or last.constant < 0)), path.exact)
+    return path.also(last for last in lasts if last.terms or last.constant < 0)
 
 
 class _Open:

@@ -20,7 +20,7 @@ from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from ...dialects.tensor_loop import FuncOp, InitOp, LoopOp
 from .accesses import Access, Accesses, Path
-from .events import Event, Events, is_inside, order_of, results_of
+from .events import Event, Events, is_inside, is_unchecked, order_of, results_of
 from .linear import Atom, Atoms, Form, number
 from .rules import contradicts, proves
 
@@ -62,19 +62,24 @@ class _Proof:
     def run(self) -> Unproven:
         found = list(self.events.all())
         forgotten = {event.root for event in found if event.kind == "forget"}
+        promised = {event.root for event in found if event.kind == "write" and is_unchecked(event.op)}
         for event in found:
             if (
                 event.kind == "write"
                 and event.elements is not None
-                and event.path.exact
+                and event.path.decided
                 and event.root not in forgotten
             ):
                 self.writes.setdefault(event.root, []).append(event)
-        reads = tuple(event for event in found if event.kind == "read" and not self._is_covered(event))
+        reads = tuple(
+            event
+            for event in found
+            if event.kind == "read" and event.root not in promised and not self._is_covered(event)
+        )
         end = self.function.body.block.last_op
         assert end is not None
         outputs: list[SSAValue] = []
-        for output in results_of(self.function):
+        for output in (each for each in results_of(self.function) if each not in promised):
             event = Event(end, output, output, "read", self.events.whole(output), Path((), True))
             if not self._is_covered(event):
                 outputs.append(output)
@@ -149,7 +154,7 @@ class _Proof:
             if len(turn.terms) != 1 or turn.constant or turn.terms[atom := next(iter(turn.terms))] != 1:
                 return None
             cover.earlier(atom)
-        return cover.limits(write.elements.place, write.path.facts, element)
+        return cover.limits(write.elements.place, write.path.where, element)
 
 
 class _Own:

@@ -120,7 +120,7 @@ class Events:
 
     def _events_of(self, op: Operation) -> Iterator[Event]:
         path = self.accesses.paths.get(op)
-        if path is None or UNCHECKED in op.attributes:  # Blocks that are unchecked have not been looked at.
+        if path is None or is_unchecked(op):  # Blocks that are unchecked have not been looked at.
             yield from self._unknown(op, [touch.buffer for touch in touches(op) if touch.is_store])
             return
         if isinstance(op, CallOp):
@@ -267,6 +267,14 @@ def _callee(op: CallOp) -> FuncOp | None:
         if isinstance(each, FuncOp) and each.sym_name.data == name and len(each.body.block.args) == len(op.operands):
             return each
     return None
+
+
+def is_unchecked(op: Operation) -> bool:
+    """Returns whether the accesses of an op are promised to be right: it is in a block that is `unchecked`."""
+    current: Operation | None = op
+    while current is not None and not (UNCHECKED in current.attributes and not isinstance(current, LoopOp)):
+        current = current.parent_op()
+    return current is not None
 
 
 # Order

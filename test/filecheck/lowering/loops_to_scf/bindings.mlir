@@ -39,7 +39,7 @@ tensor_loop.func @fused(%A: memref<4x8xf32>) outs(%B: memref<4x8xf32>) {
 // CHECK-NEXT: %[[M:.*]] = arith.muli %[[Q]], %c8 : index
 // CHECK-NEXT: arith.subi %n, %[[M]] : index
 // CHECK: arith.ceildivsi %n, %c8 : index
-tensor_loop.func @signed(%n: index, %x: f32) outs(%B: memref<?x8x?xf32>) {
+tensor_loop.func @signed(%n: index, %x: f32) outs(%B: memref<?x8x?xf32>) attributes {stepwell.written} {
   tensor_loop.block "one" spatial(%a in %n = %n floordiv 8, %b in 8 = %n mod 8, %c in %n = %n ceildiv 8) {
     memref.store %x, %B[%a, %b, %c] : memref<?x8x?xf32>
   }

@@ -198,7 +198,8 @@ tensor_loop.func @guarded(%A: memref<8xf32>) outs(%S: memref<f32> {stepwell.in_p
 // CHECK: memref.store %{{.*}}, %S[]
 // CHECK-NEXT: }
 // CHECK-NEXT: scf.for
-tensor_loop.func @guarded_empty(%n: index, %A: memref<?xf32>) outs(%S: memref<f32>, %B: memref<?xf32>) {
+tensor_loop.func @guarded_empty(%n: index, %A: memref<?xf32>) outs(%S: memref<f32> {stepwell.in_place}, %B: memref<?xf32>)
+    attributes {stepwell.written} {
   tensor_loop.for %k in %n {
     tensor_loop.block "before" spatial(%vi in %n = %k) {
       %s = memref.load %S[] : memref<f32>

@@ -15,7 +15,7 @@ func.func @main(%x: tensor<4x8xf32>) -> tensor<4x16xf32> {
 
 /// The weight has become a parameter.
 // CHECK-LABEL: tensor_loop.func private @product(
-// CHECK-SAME: %x: memref<4x8xf32>, %w: memref<8x16xf32>) outs(%out: memref<4x16xf32>) {
+// CHECK-SAME: %x: memref<4x8xf32>, %w: memref<8x16xf32>) outs(%out: memref<4x16xf32>) attributes {stepwell.written} {
 // CHECK-NEXT: %[[S:.*]] = func.call @_stepwell_external_product(%x, %w, %out) : (memref<4x8xf32>, memref<8x16xf32>, memref<4x16xf32>) -> i32
 // CHECK-NEXT: %[[Z:.*]] = arith.constant 0 : i32
 // CHECK-NEXT: %[[OK:.*]] = arith.cmpi eq, %[[S]], %[[Z]] : i32
