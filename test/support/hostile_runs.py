@@ -27,6 +27,7 @@ from unittest.mock import patch
 
 import hostile_memory
 import hostile_templates
+import hostile_unwritten
 import numpy as np
 import stepwell
 from guarded_arrays import guarded, guarded_like
@@ -41,7 +42,7 @@ from stepwell.testing import interpret
 NOT_PROVEN = "are not proven to be free of races"
 """A right program may be refused for a parallel loop of which nothing is proven. So says docs/safety.md."""
 
-TEMPLATES = (*hostile_templates.TEMPLATES, *hostile_memory.TEMPLATES)
+TEMPLATES = (*hostile_templates.TEMPLATES, *hostile_memory.TEMPLATES, *hostile_unwritten.TEMPLATES)
 
 RIGHT, REFUSED, STOPPED, FAULT = "right", "refused", "stopped", "fault found"
 
