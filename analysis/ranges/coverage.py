@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from math import gcd
 from typing import Final
 
 from xdsl.ir import BlockArgument, Operation, SSAValue
@@ -272,12 +273,25 @@ class _Cover:
         if dimensions or dimension < 0:
             return None
         moving = self._own_part(forms[dimension])
+        past = rest, element[dimension].plus(forms[dimension].plus(moving, -1), -1)
         atom = next(iter(own.terms))
         factor, left = divmod(own.terms[atom], moving.terms[atom])
         if left or own.plus(moving, -factor).terms:
+            return self._upper_end(own, moving, *past)
+        return past[0].plus(past[1], factor)
+
+    def _upper_end(self, own: Form, moving: Form, rest: Form, moved: Form) -> Form | None:
+        """
+        Returns what an upper end of turns says about elements that lie at most some lanes after them.
+
+        The turns move by `g * t`, and the condition is `t <= rest`. It follows from `moved <= g * rest + g - 1`, as
+        `g * t <= moved`.
+        """
+        turns = Form({atom: factor for atom, factor in moving.terms.items() if atom not in self.lanes}, 0)
+        shared = gcd(*turns.terms.values())
+        if own.scaled(shared).plus(turns).terms or any(moving.terms.get(lane, 1) < 0 for lane in self.lanes):
             return None
-        still = forms[dimension].plus(moving, -1)
-        return rest.plus(element[dimension], factor).plus(still, -factor)
+        return rest.scaled(shared).shifted(shared - 1).plus(moved, -1)
 
     # Quotients
 
