@@ -282,7 +282,7 @@ def is_unchecked(op: Operation) -> bool:
 
 @dataclass(frozen=True)
 class Order:
-    """How two ops lie to each other: the ops that hold them in the innermost block that holds both."""
+    """The order of two ops: the ops that hold them in the innermost block that holds both."""
 
     first: Operation
     second: Operation
