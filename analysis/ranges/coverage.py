@@ -211,6 +211,7 @@ class _Cover:
         lasts = [self._last(lane) for lane in self.lanes]
         if forms is None or conditions is None or None in lasts:
             return None
+        conditions = [each for each in conditions if not self._shortens(each)]
         found = [*self.more, *(last for last in lasts if last is not None and last.terms)]
         used: dict[int, int] = {}
         for dimension, (form, wanted) in enumerate(zip(forms, element, strict=True)):
@@ -292,6 +293,16 @@ class _Cover:
         if own.scaled(shared).plus(turns).terms or any(moving.terms.get(lane, 1) < 0 for lane in self.lanes):
             return None
         return rest.scaled(shared).shifted(shared - 1).plus(moved, -1)
+
+    def _shortens(self, fact: Form) -> bool:
+        """Takes only the turns of a loop that a condition on them alone leaves. Returns whether it is such a one."""
+        own = self._own_part(fact)
+        ((atom, factor), *others) = own.terms.items() or ((-1, 0),)
+        last = None if others or factor >= 0 or len(fact.terms) > 1 else self._last(atom)
+        if last is None or last.terms or fact.constant < 0:
+            return False
+        self.lasts[atom] = number(min(last.constant, fact.constant // -factor))
+        return True
 
     # Quotients
 

@@ -25,7 +25,7 @@ from ...analysis.ranges.values import element_bytes
 from ...core.ir.walk import walk
 from ...core.messages.diagnostics import emit_remark, fail, remarks_wanted
 from ...core.passes.base import count
-from ...core.roles import WRITTEN
+from ...core.roles import UNCHECKED, WRITTEN
 from ...dialects.tensor_loop import AllocOp, BlockOp, CallOp, FuncOp, LoopOp
 from ...dialects.traits import AccessesBoxes
 
@@ -232,6 +232,8 @@ class _Code:
 
     def place(self, op: Operation) -> None:
         op.location = self.source.location
+        if isinstance(op, memref.LoadOp | memref.StoreOp):  # The access beside it is checked, for the same indices.
+            op.attributes[UNCHECKED] = UnitAttr()
         Rewriter.insert_op(op, self.point)
 
     def add(self, op: Operation) -> SSAValue:

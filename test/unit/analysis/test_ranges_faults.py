@@ -267,6 +267,19 @@ EFFECTS = [
         "note: another iteration loads from %T here, perhaps the same element|"
         "hint: make the loop serial, or mark it with {stepwell.unchecked}",
     ),
+    (
+        block("memref.store %x, %T[%vi] : memref<64xf32>", axes="%vi in 64 = %i * 2", loops="%i in 32").removesuffix(
+            "}"
+        )
+        + """  tensor_loop.for %j in 64 {
+    tensor_loop.block "later" spatial(%vj in 64 = %j) {
+      %t = memref.load %T[%vj] : memref<64xf32>
+    }
+  }
+}""",
+        "12:7: error: 'memref.load': element [63] of %T is read, but nothing has written it|"
+        "hint: write every element before it is read, or read fewer of them",
+    ),
 ]
 
 

@@ -134,7 +134,8 @@ def test_arguments_keep_their_order_and_names() -> None:
     x, y = floats(2), floats(2) + 1
     np.testing.assert_array_equal(run([b, a, c], y, x)[0], x - y)
     head = str(create_prim_func([b, a, c], "minus")).splitlines()[0]
-    assert head == "tensor_loop.func @minus(%B: memref<2xf32>, %A: memref<2xf32>) outs(%out: memref<2xf32>) {"
+    arguments = "(%B: memref<2xf32>, %A: memref<2xf32>) outs(%out: memref<2xf32>)"
+    assert head == f"tensor_loop.func @minus{arguments} attributes {{stepwell.written}} {{"
 
 
 def test_unused_arguments_stay() -> None:
