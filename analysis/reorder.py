@@ -5,7 +5,7 @@ regrouped.
 
 from __future__ import annotations
 
-from xdsl.dialects import arith, math, memref, scf
+from xdsl.dialects import arith, llvm, math, memref, scf
 from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Operation
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
@@ -18,6 +18,9 @@ from .affine import is_linear, linear_terms
 from .reductions import Accumulator
 
 _ORDERLESS_DIALECTS = frozenset({"arith", "math"})
+
+_ORDERLESS = (memref.LoadOp, memref.StoreOp, memref.DimOp, scf.IfOp, scf.YieldOp, InitOp, YieldOp, llvm.FRemOp)
+"""Ops of other dialects that a block which may be reordered can have."""
 
 _ASSOCIATIVE = (
     arith.AddiOp,
@@ -44,7 +47,7 @@ def may_reorder(block: BlockOp) -> bool:
     axes, as else the last store wins. No two of its buffers are views of one.
     """
     for op in walk(block.body):
-        if isinstance(op, memref.LoadOp | memref.StoreOp | memref.DimOp | scf.IfOp | scf.YieldOp | InitOp | YieldOp):
+        if isinstance(op, _ORDERLESS):
             continue
         if not isinstance(op, IRDLOperation) or op.dialect_name() not in _ORDERLESS_DIALECTS:
             return False

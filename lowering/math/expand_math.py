@@ -32,7 +32,9 @@ from .expansions.math_ops import ConstantKey, element_kind
 
 Expansion = Callable[[Operation, MathOps], SSAValue]
 
-FUNCTIONS: dict[str, type[Operation]] = {op.name.removeprefix("math."): op for op in EXPANSIONS}
+FUNCTIONS: dict[str, type[Operation]] = {
+    op.name.removeprefix("math."): op for op in EXPANSIONS if op.name.startswith("math.")
+}
 
 
 @dataclass(frozen=True)
@@ -69,7 +71,7 @@ class ExpandMathPass(StepwellPass):
             expanded, carried = small_floats_in_f32(op)
             self.count("small-float ops expanded", expanded)
             self.count("small floats carried in f32", carried)
-        chosen = frozenset(FUNCTIONS[name] for name in self.functions or FUNCTIONS)
+        chosen = frozenset(FUNCTIONS[name] for name in self.functions) or frozenset(EXPANSIONS)
         wide = chosen_machine(self.target).has_wide_registers if self.wide is None else self.wide
         if not self.functions:
             self.count("formulas replaced", _replace_composites(op, wide))

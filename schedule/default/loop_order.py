@@ -180,8 +180,8 @@ def _calls_library(block: BlockOp) -> bool:
     Returns whether machine code for the block calls a function per element. LLVM has no vector form of such calls.
     """
     return any(
-        op.name in ("llvm.frem", "func.call")
-        or (op.name.startswith("math.") and op.name not in INSTRUCTIONS and op.results[0].type == f64)
+        op.name == "func.call"
+        or (op.name.startswith(("math.", "llvm.frem")) and op.name not in INSTRUCTIONS and op.results[0].type == f64)
         for op in walk(block)
     )
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from xdsl.dialects import math
+from xdsl.dialects import llvm, math
 from xdsl.ir import Operation
 
 from .error_function import erf
@@ -20,10 +20,12 @@ from .math_ops import MathOps as MathOps
 from .math_ops import Value as Value
 from .piecewise import erf_in_wide_registers, tanh_in_wide_registers
 from .power import cbrt, fpowi, powf, rsqrt
+from .remainder import fmod
 from .rounding import round_half_away
 from .trigonometric import cos, sin, tan
 
 EXPANSIONS: dict[type[Operation], Callable[..., Value]] = {
+    llvm.FRemOp: fmod,
     math.AcosOp: acos,
     math.AcoshOp: acosh,
     math.AsinOp: asin,

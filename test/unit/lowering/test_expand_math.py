@@ -16,6 +16,7 @@ import expand_math_native as native
 import math_points as points
 import numpy as np
 import pytest
+import stepwell
 from stepwell.core.text.parsing import make_context, parse_text
 from stepwell.lowering.math.expand_math import FUNCTIONS, ExpandMathPass
 from xdsl.dialects import func
@@ -139,6 +140,22 @@ def test_binary_error_bound_and_edges(name: str, exact: Callable[..., Array], bo
     body = f"%r = math.{name} %x0, %x1 : vector<8xf32>"
     vectors = native.run_vectors(body, [("f32", x), ("f32", y)], ("f32", np.float32))
     assert same_bits(vectors, found[: len(vectors)])
+
+
+def test_remainders_are_exact() -> None:
+    """Dividends next to multiples of the divisor, quotients of all sizes, and the special cases of fmod of C."""
+    random = np.random.default_rng(5)
+    x, y = random.integers(0, 2**32, (2, 20000), np.uint32).view(np.float32)
+    x[:5000] = np.round(random.uniform(0, 1e6, 5000)).astype(np.float32) * y[:5000]
+    special = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 1e-45, 3.4e38, 1, -3], np.float32)
+    left, right = np.meshgrid(special, special)
+    x = np.concatenate([x, left.ravel(), np.float32([2.3794176630002012e32, 3.908203815901158e37])])
+    y = np.concatenate([y, right.ravel(), np.float32([3.6534433300178814e-35, 3.5794452230157627e-19])])
+    size = np.abs(x), np.abs(y)
+    type_ = f"tensor<{x.size}xf32>"
+    text = f"func.func @main(%x: {type_}, %y: {type_}) -> {type_} {{\n  %z = graph.mod %x, %y : ({type_}, {type_})\n"
+    program = stepwell.compile(f"{text}  func.return %z : {type_}\n}}", cache=False)
+    np.testing.assert_array_equal(program(*size)[0], np.fmod(*size))
 
 
 def test_powf_special_cases() -> None:

@@ -33,3 +33,14 @@ func.func @nested(%b: memref<8xf32>) {
   }
   func.return
 }
+
+// CHECK-LABEL: @remainder
+func.func @remainder(%x: f32, %y: f32, %z: f64) -> (f32, f64) {
+  // CHECK-NOT: llvm.frem {{.*}} : f32
+  // CHECK-COUNT-6: math.roundeven {{.*}} : f64
+  // CHECK: arith.truncf {{.*}} : f64 to f32
+  // CHECK: llvm.frem {{.*}} : f64
+  %0 = llvm.frem %x, %y : f32
+  %1 = llvm.frem %z, %z : f64
+  func.return %0, %1 : f32, f64
+}
