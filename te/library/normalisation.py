@@ -160,8 +160,11 @@ def _by_channels(
         centred = element(row) - mean[row]
         return centred * centred
 
-    mean = elementwise(f"{name}_mean", total("sum", element), lambda value: value / count)
-    squares = total("squares", squared)
+    if group_size is not None and spatial and dim == x.rank - 1:
+        mean, squares = _sums_of_groups(name, x, dim, group_size, count)
+    else:
+        mean = elementwise(f"{name}_mean", total("sum", element), lambda value: value / count)
+        squares = total("squares", squared)
     deviation = elementwise(f"{name}_std", squares, lambda value: ops.sqrt(value / count + epsilon))
 
     def body(indices: Indices) -> Expr:
@@ -171,6 +174,44 @@ def _by_channels(
         return ops.cast(x.dtype, value * ops.cast(acc, gamma[channel]) + ops.cast(acc, beta[channel]))
 
     return stage(name, x.shape, body)
+
+
+def _sums_of_groups(name: str, x: Tensor, dim: int, size: int, count: Expr) -> tuple[Tensor, Tensor]:
+    """
+    Returns the means of groups of `size` channels, which are the last dimension, and the sums of squared differences to
+    them.
+
+    Sums of each channel come first, since they are sums of vectors of channels. Of the P pixels of a channel with the
+    mean m and the squared differences s to it, s + P (m - M)^2 are those to the mean M of its group.
+
+    Source: Chan, Golub, LeVeque, Algorithms for computing the sample variance, The American Statistician 37, 1983.
+    """
+    acc = dtypes.accumulator(x.dtype)
+    spatial = tuple(reduce_axis(x.shape[d], f"k{d}") for d in range(1, dim))
+    members = reduce_axis(size, "m")
+    shape, groups = (x.shape[0], x.shape[dim]), (x.shape[0], static_dim(name, x, dim) // size)
+    pixels = count_constant([axis.extent for axis in spatial], acc)
+
+    def element(at: Indices) -> Expr:
+        return ops.cast(acc, x[(at[0], *spatial, at[1])])
+
+    def squared(at: Indices) -> Expr:
+        centred = element(at) - own[at]
+        return centred * centred
+
+    def member(at: Indices) -> Indices:
+        return at[0], at[1] * size + members
+
+    def moved(at: Indices) -> Expr:
+        apart = own[member(at)] - mean[at]
+        return squares[member(at)] + pixels * apart * apart
+
+    sums = stage(f"{name}_channel_sum", shape, lambda at: ops.sum(element(at), spatial), ("n", "c"))
+    own = elementwise(f"{name}_channel_mean", sums, lambda value: value / pixels)
+    squares = stage(f"{name}_channel_squares", shape, lambda at: ops.sum(squared(at), spatial), ("n", "c"))
+    total = stage(f"{name}_sum", groups, lambda at: ops.sum(sums[member(at)], members), ("n", "g"))
+    mean = elementwise(f"{name}_mean", total, lambda value: value / count)
+    return mean, stage(f"{name}_squares", groups, lambda at: ops.sum(moved(at), members), ("n", "g"))
 
 
 def group_norm(x: Tensor, gamma: Tensor, beta: Tensor, num_groups: int, axis: int = 1, epsilon: float = 1e-5) -> Tensor:
