@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import reduce
 from itertools import product
 from math import prod
 from typing import Any
@@ -19,6 +20,9 @@ from ..errors import ConversionError
 from ..registry import converter
 from ..value import Value
 from .windows import Window, window_of
+
+MOST_PLANES = 8
+"""The greatest extent of a window whose maxima of planes are written out."""
 
 Ints = tuple[int, ...] | None
 
@@ -47,6 +51,8 @@ def max_pool(
     window = pooling_window(x, kernel_shape, auto_pad, dilations, pads, strides, bool(ceil_mode))
     if b.output_count > 1:
         return _max_and_places(b, x, window, bool(storage_order))
+    if x.rank == 5 and x.shape[2] is not None and window.kernel[0] <= MOST_PLANES:
+        x, window = _max_of_planes(b, x, x.shape[2], window), window.flat_in(0)
     return over_windows(b, x, window, b.max_pool2d)
 
 
@@ -200,9 +206,27 @@ def over_windows(b: GraphBuilder, x: Value, window: Window, op: Callable[..., Va
     batch, channels, depth, height, width = extents_of(x)
     planes = pool(reshaped(b, x, [batch, product_of([channels, depth]), height, width]), window.part(1, 3))
     high, wide = extents_of(planes)[2:]
+    if window == window.flat_in(0):
+        return reshaped(b, planes, [batch, channels, depth, high, wide])
     rows = reshaped(b, planes, [batch, channels, depth, product_of([high, wide])])
     columns = pool(rows, window.part(0, 1).tall())
     return reshaped(b, columns, [batch, channels, extents_of(columns)[2], high, wide])
+
+
+def _max_of_planes(b: GraphBuilder, x: Value, depth: int, window: Window) -> Value:
+    """
+    The greatest elements of each window along its first dimension: maxima of whole planes, which are long rows. The
+    other dimensions have less to do then.
+    """
+    before, after, reach = window.before[0], window.after[0], window.reach(0)
+    if before or after:
+        x = b.pad(x, pad_width=(0, 0, 0, 0, before, after, 0, 0, 0, 0), value=_lowest(x.dtype))
+    last = depth + before + after - reach + 1
+    planes = [
+        b.strided_slice(x, axes=(2,), begin=(tap,), end=(tap + last,), strides=(window.strides[0],))
+        for tap in range(0, reach, window.dilations[0])
+    ]
+    return reduce(b.maximum, planes)
 
 
 def sum_pool(b: GraphBuilder, x: Value, window: Window) -> Value:

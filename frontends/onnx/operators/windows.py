@@ -41,6 +41,20 @@ class Window:
         nothing = (0,) * len(self.kernel)
         return Window(self.kernel, self.strides, self.dilations, nothing, nothing)
 
+    def flat_in(self, number: int) -> Window:
+        """The window with one element, without strides and padding, in a dimension."""
+
+        def with_(values: tuple[int, ...], value: int) -> tuple[int, ...]:
+            return (*values[:number], value, *values[number + 1 :])
+
+        return Window(
+            with_(self.kernel, 1),
+            with_(self.strides, 1),
+            with_(self.dilations, 1),
+            with_(self.before, 0),
+            with_(self.after, 0),
+        )
+
     def tall(self) -> Window:
         """The window of a 1-D operator on images of width 1."""
         return Window((*self.kernel, 1), (*self.strides, 1), (*self.dilations, 1), (*self.before, 0), (*self.after, 0))
