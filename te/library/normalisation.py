@@ -160,7 +160,7 @@ def _by_channels(
         centred = element(row) - mean[row]
         return centred * centred
 
-    if group_size is not None and spatial and dim == x.rank - 1:
+    if group_size and spatial and dim == x.rank - 1:
         mean, squares = _sums_of_groups(name, x, dim, group_size, count)
     else:
         mean = elementwise(f"{name}_mean", total("sum", element), lambda value: value / count)
