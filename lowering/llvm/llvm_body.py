@@ -68,7 +68,7 @@ class LLVMBody:
         self.tile_slot: SSAValue | None = None
         """The stack memory through which these registers become values."""
         self.widened_slots: dict[int, tuple[SSAValue, SSAValue]] = {}
-        """The stack memory, by size, through which small floats become elements of f32 (`tiles/left_elements.py`)."""
+        """The stack memory, by size, through which f16 become elements of f32 (`tiles/left_elements.py`)."""
         self.alignment: dict[SSAValue, int] = {}
         """The bytes to which a pointer is known to be aligned, beyond the size of its element."""
         self.fail_block: Block | None = None

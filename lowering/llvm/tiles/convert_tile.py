@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from xdsl.dialects import arith, llvm
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr, IntegerAttr, IntegerType, VectorType
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, Float16Type, FloatAttr, IntegerAttr, IntegerType, VectorType
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from ....core.ir.element_types import is_small_float
 from ....dialects import tile
 from .. import convert_arith
 from ..convert_memref import is_place_of_views
@@ -19,7 +18,7 @@ from ..small_floats import change_format, element_type
 from ..types import F32
 from .cursor import PlaceCursor
 from .groups import convert_mma_of_groups
-from .left_elements import SmallElements
+from .left_elements import HalfElements
 from .registers import convert_store_of_tile_registers
 from .repeated import repeated_row
 
@@ -62,9 +61,9 @@ def convert_mma(builder: LLVMBody, op: tile.MmaOp) -> None:
         return
     left, right = PlaceCursor(builder, op.a_place), PlaceCursor(builder, op.b_place)
     element = builder.types.convert(op.acc.type.element_type)
-    small = None
-    if is_small_float(left.layout.value_type) and element == F32:
-        small = SmallElements(builder, left, len(op.row_range), op.depth.value.data)
+    halves = None
+    if isinstance(left.layout.value_type, Float16Type) and element == F32:
+        halves = HalfElements(builder, left, len(op.row_range), op.depth.value.data)
     pieces = pieces_of(op.acc.type)
     in_row = [piece for piece in pieces if piece.row == 0]
     totals = list(builder.pieces[op.acc])
@@ -79,8 +78,8 @@ def convert_mma(builder: LLVMBody, op: tile.MmaOp) -> None:
             for piece in in_row
         ]
         for number_of_row, row in enumerate(op.row_range):
-            if small is not None:
-                scalar = small.element(number_of_row, step)
+            if halves is not None:
+                scalar = halves.element(number_of_row, step)
             else:
                 scalar = _widened(builder, left.scalar(number_of_row, step), element, signed=op.unsigned is None)
             for number, vector in enumerate(vectors):

@@ -99,12 +99,12 @@ func.func @widened(%t: memref<1x16xi32>, %a: memref<1x4xi8>, %b: memref<4x16xi8>
   func.return
 }
 
-/// Four steps of each row of small floats are converted at once. They go over the stack by a pointer that LLVM cannot tell to be the slot.
-// CHECK-LABEL: @small_rows
-func.func @small_rows(%u: memref<2x16xf32>, %a: memref<2x5xbf16>, %b: memref<5x16xf32>) {
+/// Four steps of each row of f16 are converted at once. They go over the stack by a pointer that LLVM cannot tell to be the slot.
+// CHECK-LABEL: @half_rows
+func.func @half_rows(%u: memref<2x16xf32>, %a: memref<2x5xf16>, %b: memref<5x16xf32>) {
   // CHECK: %[[SLOT:.*]] = llvm.alloca %{{.*}} x f32 {alignment = 64 : i64}
   // CHECK-NEXT: %[[SAME:.*]] = llvm.inline_asm "", "=r,0" %[[SLOT]] : (!llvm.ptr) -> !llvm.ptr
-  // CHECK: llvm.zext %{{.*}} : vector<4xi16> to vector<4xi32>
+  // CHECK: llvm.fpext %{{.*}} : vector<4xf16> to vector<4xf32>
   // CHECK: llvm.getelementptr {{.*}}%[[SLOT]][0]
   // CHECK: llvm.store %{{.*}} : vector<4xf32>, !llvm.ptr
   // CHECK: llvm.getelementptr {{.*}}%[[SLOT]][4]
@@ -114,24 +114,24 @@ func.func @small_rows(%u: memref<2x16xf32>, %a: memref<2x5xbf16>, %b: memref<5x1
   // CHECK: llvm.getelementptr {{.*}}%[[SAME]][4]
   // CHECK-COUNT-7: llvm.call_intrinsic "llvm.fmuladd"
   // The fifth step is converted by itself.
-  // CHECK: llvm.zext %{{.*}} : i16 to i32
+  // CHECK: llvm.fpext %{{.*}} : f16 to f32
   // CHECK: llvm.return
   %c0 = arith.constant 0 : index
   %0 = tile.load %u[%c0, %c0] : memref<2x16xf32>, vector<2x16xf32>
-  %1 = tile.mma %0, %a[%c0, %c0], %b[%c0, %c0] depth 5 : vector<2x16xf32>, memref<2x5xbf16>, memref<5x16xf32>
+  %1 = tile.mma %0, %a[%c0, %c0], %b[%c0, %c0] depth 5 : vector<2x16xf32>, memref<2x5xf16>, memref<5x16xf32>
   tile.store %1, %u[%c0, %c0] : vector<2x16xf32>, memref<2x16xf32>
   func.return
 }
 
 /// Where the steps are not next to each other, one is converted at a time.
-// CHECK-LABEL: @no_small_columns
-func.func @no_small_columns(%u: memref<2x16xf32>, %a: memref<4x2xbf16>, %b: memref<4x16xf32>) {
+// CHECK-LABEL: @no_half_columns
+func.func @no_half_columns(%u: memref<2x16xf32>, %a: memref<4x2xf16>, %b: memref<4x16xf32>) {
   // CHECK-NOT: llvm.alloca
-  // CHECK: llvm.zext %{{.*}} : i16 to i32
+  // CHECK: llvm.fpext %{{.*}} : f16 to f32
   // CHECK: llvm.return
   %c0 = arith.constant 0 : index
   %0 = tile.load %u[%c0, %c0] : memref<2x16xf32>, vector<2x16xf32>
-  %1 = tile.mma %0, %a[%c0, %c0] along [1, 0], %b[%c0, %c0] depth 4 : vector<2x16xf32>, memref<4x2xbf16>, memref<4x16xf32>
+  %1 = tile.mma %0, %a[%c0, %c0] along [1, 0], %b[%c0, %c0] depth 4 : vector<2x16xf32>, memref<4x2xf16>, memref<4x16xf32>
   tile.store %1, %u[%c0, %c0] : vector<2x16xf32>, memref<2x16xf32>
   func.return
 }
