@@ -17,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +41,7 @@ LEAST_RATIO = 0.95
 TOLERANCE = 1e-3
 """Of the largest element of an output: results with a greater difference from those of onnxruntime are wrong."""
 
-RUNS = 10
+RUNS = 12
 """How often a program is profiled."""
 
 HEADER = ["network", *(f"{name} ms" for name in ENGINES), "ratio", "best peer", "error", "compile s", "kernels"]
@@ -90,28 +91,21 @@ def profile(path: Path, cpu: int) -> Row:
 
 def least_times(profiles: list[Any], rate: float) -> list[Row]:
     """
-    Returns the kernels by the least time that each took in some runs, as other work of the machine disturbs all of
+    Returns the kernels by the least time that each call took in some runs, as other work of the machine disturbs all of
     them. `rate` are the GFLOP/s of the roof.
     """
-    by_name: dict[str, list[Any]] = {}
-    for kernel in (kernel for profile in profiles for kernel in profile.kernels):
-        by_name.setdefault(kernel.name, []).append(kernel)
-    best = sorted((min(each, key=_microseconds) for each in by_name.values()), key=_microseconds, reverse=True)
-    total = sum(map(_microseconds, best))
+    calls = [min(each, key=lambda call: call.microseconds) for each in zip(*(p.calls for p in profiles), strict=True)]
+    total = sum(call.microseconds for call in calls)
     return [
         {
             "name": kernel.name,
             "calls": kernel.calls,
             "microseconds": kernel.microseconds,
-            "share": kernel.microseconds / total,
+            "share": kernel.share,
             "roof": kernel.gflops / rate,
         }
-        for kernel in best
+        for kernel in replace(profiles[0], calls=tuple(calls), microseconds=total).kernels
     ]
-
-
-def _microseconds(kernel: Any) -> float:
-    return kernel.microseconds
 
 
 def profiled(path: Path, cpu: int) -> Row:
