@@ -16,10 +16,11 @@ from xdsl.ir.affine import (
     AffineExpr,
 )
 
-from ...core.roles import IN_PLACE, TEMPORARY
+from ...core.ir.walk import ops_of
+from ...core.roles import IN_PLACE, TEMPORARY, UNCHECKED, WRITTEN
 from ...dialects.tensor_loop import BlockOp, CallOp, Extent, ForOp, FuncOp, LoopOp
 from .control import argument_attributes, run_parallel
-from .faults import fault, name_of
+from .faults import fault, listed, name_of
 from .memory import forget, remember
 from .state import Frame, LoopWatcher, Machine, Prepare, Scope, Step
 from .storage import Buffer, overlap
@@ -255,7 +256,8 @@ def call_loops(machine: Machine, op: Operation, name: str, values: Sequence[Any]
     Calls `tensor_loop.func @name` on inputs and outputs.
 
     Inputs may only be read. Temporaries and outputs hold nothing before, but for outputs in place. Raises `LoopFault`
-    where an output shares memory with another argument.
+    where an output shares memory with another argument, or is not written as a whole. It does so as well where a loop
+    function gives an input that is not written as a whole. A function marked as written is trusted.
     """
     function = machine.function(name, op)
     kernel = function.op
@@ -269,6 +271,8 @@ def call_loops(machine: Machine, op: Operation, name: str, values: Sequence[Any]
             forget(value)
             emptied.append((value, None))
         elif isinstance(value, Buffer) and is_input:
+            if _is_asked(_loop_function_around(op)):
+                _check_whole(op, value, f"of input {position} of @{name} is read, but nothing has written it")
             value = value.protected(f"it is an input of @{name}")
         elif isinstance(value, Buffer) and IN_PLACE not in attributes:
             emptied.append((value, forget(value)))
@@ -282,7 +286,29 @@ def call_loops(machine: Machine, op: Operation, name: str, values: Sequence[Any]
         if before is None:
             forget(buffer)
         else:
+            if op is not kernel and _is_asked(kernel):  # The outputs of an entry are looked at when they are returned.
+                _check_whole(op, buffer, f"of an output of @{name} is returned, but nothing has written it")
             remember(buffer, before)
+
+
+def _loop_function_around(op: Operation) -> FuncOp | None:
+    current: Operation | None = op
+    while current is not None and not isinstance(current, FuncOp):
+        current = current.parent_op()
+    return current
+
+
+def _is_asked(function: FuncOp | None) -> bool:
+    """Returns whether a loop function makes no promise about what is written in it."""
+    if function is None or WRITTEN in function.attributes:
+        return False
+    return not any(UNCHECKED in block.attributes for block in ops_of(function, BlockOp))
+
+
+def _check_whole(op: Operation, buffer: Buffer, what: str) -> None:
+    missing = ~buffer.are_written()
+    if missing.any():
+        raise fault("unwritten", op, f"element {listed(np.argwhere(missing)[0])} {what}")
 
 
 def _check_apart(op: Operation, name: str, values: Sequence[Any], inputs: int) -> None:

@@ -195,6 +195,28 @@ def filled_by_call(draw: Draw, wrong: bool) -> HostileProgram:
     return HostileProgram(program.name, inner + program.text, program.arrays, program.outputs, program.why)
 
 
+def given_to_call(draw: Draw, wrong: bool) -> HostileProgram:
+    """T = A, or T = A but for one element that the data choose, then B by a call that copies T."""
+    n = draw.size()
+    array, places = draw.array(n), np.arange(n, dtype=np.int64)
+    if wrong:
+        places[0] = places[1]
+    vector = draw.type(n)
+    inner = f"""tensor_loop.func private @copy(%A: {vector}) outs(%B: {vector}) {{
+      {_copy(draw, n, ("%A", n, "%vi"), ("%B", n, "%vi"))}
+    }}
+    """
+    before = f"%p = memref.load %P[%vi] : memref<{n}xi64>\n%k = arith.index_cast %p : i64 to index"
+    fill = _copy(draw, n, ("%A", n, "%vi"), ("%T", n, "%k"), before, shares=False)
+    body = f"""%T = tensor_loop.alloc : {vector}
+      {fill}
+      tensor_loop.call @copy(%T) outs(%B) : ({vector}) outs({vector})"""
+    program = _program(draw, "given to call", [("A", array), ("P", places)], array, body, wrong, by_data=True)
+    return HostileProgram(
+        program.name, inner + program.text, program.arrays, program.outputs, program.why, program.by_data
+    )
+
+
 TEMPLATES: tuple[Template, ...] = (
     gap,
     decided_by_data,
@@ -205,5 +227,6 @@ TEMPLATES: tuple[Template, ...] = (
     running_sum,
     filled_view,
     filled_by_call,
+    given_to_call,
 )
 """Programs that may read what nothing has written, or leave part of their output as it was."""
