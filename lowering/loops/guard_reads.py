@@ -110,7 +110,7 @@ class _Shadows:
                 if isinstance(use.operation, memref.DeallocOp):
                     _Code(InsertPoint.before(use.operation), use.operation).place(memref.DeallocOp.get(shadow))
         elif isinstance(root.owner, memref.AllocaOp):
-            shadow = code.add(memref.AllocaOp(sizes, [], shadow_type))
+            shadow = code.add(memref.AllocaOp.get(shadow_type.element_type, None, kind.get_shape(), sizes))
         else:
             shadow = code.add(AllocOp(shadow_type, sizes))
         shadow.name_hint = f"{root.name_hint}_written" if root.name_hint else "written"
