@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from itertools import product
 
 from xdsl.dialects import arith, memref
@@ -20,6 +21,12 @@ from .window import Side, Window
 
 At = Mapping[int, Index]
 
+MOST_ROWS = 16
+"""
+The most rows of combinations that are made before they are read. Vectors that start between those that were just stored
+wait until these are in the cache. Other rows fill that time.
+"""
+
 
 def apply_window(window: Window, plan: WindowPlan) -> None:
     """
@@ -32,10 +39,10 @@ def apply_window(window: Window, plan: WindowPlan) -> None:
     After, with channels first:
 
         tensor_loop.for %c in 64 {
-          tensor_loop.for %w in 2 { <row[c, border] = -inf> }
-          tensor_loop.for %oh in 56 {
-            tensor_loop.for %w in 112 vectorized { <row[c, w + 1] = maximum of three rows of the image> }
-            tensor_loop.for %ow in 56 vectorized { <out[c, oh, ow] = maximum of three elements of row> } } }
+          tensor_loop.for %r, %w in 14, 2 { <row[c, r, border] = -inf> }
+          tensor_loop.for %oh in 4 {
+            tensor_loop.for %r, %w in 14, 112 vectorized { <row[c, r, w + 1] = maximum of three rows of the image> }
+            tensor_loop.for %r, %ow in 14, 56 vectorized { <out[c, 14 oh + r, ow] = maximum of three of row[c, r]> } } }
 
     An index outside of the image is moved to its border. Where the window holds the element there and may take it
     twice, that is all. Else the initial number is chosen instead.
@@ -63,11 +70,19 @@ class WindowNest:
         self.plan = plan
         self.name = window.block.block_name.data
         names = [(axis.name_hint or f"v{number}").removeprefix("v") for number, axis in enumerate(window.block.axes)]
-        self.column, self.chunk, self.lane = range(len(names), len(names) + 3)
-        self.names = [*names, "column", "chunk", "lane"]
+        self.column, self.chunk, self.lane, self.turn = range(len(names), len(names) + 4)
+        self.names = [*names, "column", "chunk", "lane", "turn"]
         chunks = window.extents[plan.vector] // plan.chunk if plan.chunk else 1
         width = plan.row.size if plan.row is not None else 1
-        self.extents = [*window.extents, width, chunks, max(plan.chunk, 1)]
+        self.extents = [*window.extents, width, chunks, max(plan.chunk, 1), self._rows_at_a_time()]
+
+    def _rows_at_a_time(self) -> int:
+        """Returns how many rows are combined before they are read. Vectors of channels start where they are stored."""
+        others = [side for side in self.window.sides if side is not self.plan.row]
+        if self.plan.chunk or self.plan.row is None or len(others) != 1:
+            return 1
+        rows = self.window.extents[others[0].axis]
+        return max(count for count in range(1, MOST_ROWS + 1) if rows % count == 0)
 
     def run(self) -> None:
         """Emits all loops."""
@@ -86,32 +101,50 @@ class WindowNest:
         lanes = [self.lane] if plan.chunk else []
         kept = [axis for axis in window.free if not plan.chunk or axis != plan.vector]
         kept += [self.chunk] if plan.chunk else []
+        turns = [self.turn] if self.extents[self.turn] > 1 else []
         width = max(row.size, row.last + 1) + row.pad
-        shape = [*(self.extents[axis] for axis in kept), width, *(self.extents[axis] for axis in lanes)]
+        shape = [*(self.extents[axis] for axis in [*kept, *turns]), width, *(self.extents[axis] for axis in lanes)]
         buffer = builder.add(AllocOp(MemRefType(window.element, shape))).results[0]
         buffer.name_hint = "row"
 
         def place(column: AffineExpr) -> Operand:
-            return Operand(buffer, (*map(AffineDimExpr, kept), column, *map(AffineDimExpr, lanes)))
+            return Operand(buffer, (*map(AffineDimExpr, [*kept, *turns]), column, *map(AffineDimExpr, lanes)))
 
         column = AffineDimExpr(self.column)
         others = [side for side in window.sides if side is not row]
-        down = [side.axis for side in others]
-        with builder.nest([self.extents[n] for n in kept], [f"i_{self.names[n]}" for n in kept]) as images:
-            around = dict(zip(kept, images, strict=True))
+        with self._loops(kept) as around:
             for start, count in ((0, row.pad), (row.pad + row.size, max(0, row.last + 1 - row.size))):
-                self._border(around, lanes, place(column + start), count)
-            with builder.nest([self.extents[n] for n in down], [f"i_{self.names[n]}" for n in down]) as rows:
-                around |= dict(zip(down, rows, strict=True))
-                self._reduce(f"{self.name}_rows", around, [self.column, *lanes], others, place(column + row.pad))
+                self._border(around, turns, lanes, place(column + start), count)
+            down = [side.axis for side in others]
+            with self._loops(down, self.extents[self.turn]) as rows:
+                with self._loops(turns) as inner:
+                    at = {**around, **self._moved(rows, inner), **inner}
+                    self._reduce(f"{self.name}_rows", at, [self.column, *lanes], others, place(column + row.pad))
                 start = AffineDimExpr(row.axis) * row.step + AffineDimExpr(row.tap) * row.apart
-                self._windows(around, [row.axis, *lanes], place(start), row)
+                with self._loops(turns) as inner:
+                    at = {**around, **self._moved(rows, inner), **inner}
+                    self._windows(at, [row.axis, *lanes], place(start), row)
 
-    def _border(self, around: dict[int, AffineExpr], lanes: list[int], row: Operand, count: int) -> None:
+    @contextmanager
+    def _loops(self, axes: Sequence[int], by: int = 1) -> Iterator[dict[int, AffineExpr]]:
+        """Emits loops over axes, in steps of `by`, and gives the variable of each."""
+        names = [f"i_{self.names[n]}" for n in axes]
+        with self.builder.nest([self.extents[n] // by for n in axes], names) as variables:
+            yield dict(zip(axes, variables, strict=True))
+
+    def _moved(self, rows: Mapping[int, AffineExpr], inner: Mapping[int, AffineExpr]) -> dict[int, AffineExpr]:
+        """Returns the rows that are meant inside of the loop over some of them."""
+        if not inner:
+            return dict(rows)
+        return {axis: by * self.extents[self.turn] + inner[self.turn] for axis, by in rows.items()}
+
+    def _border(
+        self, around: dict[int, AffineExpr], turns: list[int], lanes: list[int], row: Operand, count: int
+    ) -> None:
         """Emits initial numbers in `count` columns of a row."""
         if count == 0:
             return
-        inner = [self.column, *lanes]
+        inner = [*turns, self.column, *lanes]
         extents = [*self.extents]
         extents[self.column] = count
         kind = "vectorized" if lanes else "serial"

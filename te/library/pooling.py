@@ -143,12 +143,21 @@ def avg_pool2d(
         windows.names,
     )
 
-    def body(indices: Indices) -> Expr:
-        area: Expr | int = windows.height.window * windows.width.window
-        if not count_include_pad:
-            area = _counted(windows.height, indices[windows.height.dim]) * _counted(
-                windows.width, indices[windows.width.dim]
-            )
-        return ops.cast(x.dtype, total[indices] / ops.cast(acc, area))
+    height, width = windows.height, windows.width
+    if count_include_pad or not any(windows.padding):
+        area = float(height.window * width.window)
+        return stage(
+            "avg_pool2d", windows.shape, lambda i: ops.cast(x.dtype, total[i] / const(area, acc)), windows.names
+        )
+    # A table for one image. It is read in rows, while whole numbers per element would be counted anew for each channel.
+    areas = stage(
+        "avg_pool2d_area",
+        (height.count, width.count),
+        lambda at: ops.cast(acc, _counted(height, at[0]) * _counted(width, at[1])),
+        ("oh", "ow"),
+    )
+
+    def body(i: Indices) -> Expr:
+        return ops.cast(x.dtype, total[i] / areas[i[height.dim], i[width.dim]])
 
     return stage("avg_pool2d", windows.shape, body, windows.names)
