@@ -106,6 +106,9 @@ UNTUNED: Passes = (
 FINISH = (*TO_LOOPS, *SCHEDULE, *TO_BUFFERS, *TO_LLVM)
 """The lowering of any level to the llvm level."""
 
+EXCESS = dict.fromkeys(("vectorize-loops", "expand-math"), "excess=true")
+"""What lets arithmetic on small floats go on unrounded."""
+
 POINTS: dict[str, str] = {
     "at-start": "on the program as it is written",
     "before-fusion": "on the simplified graph, before rules decide what becomes one kernel",
@@ -138,13 +141,14 @@ _PIPELINES: dict[str, Passes] = {
         *("at-start", *EXACT, "remove-unused-functions", "before-fusion", "after-fusion"),
         *joined((*TO_LOOPS, *UNTUNED, *TO_BUFFERS, *TO_LLVM)),
     ),
-    "O2": ("graph-optimize", *joined(FINISH)),
-    "O3": ("graph-optimize", *joined(FINISH)),
+    "O2": ("graph-optimize", *joined(with_options(FINISH, EXCESS))),
+    "O3": ("graph-optimize", *joined(with_options(FINISH, EXCESS))),
     "finish-strict": with_options(
         joined(FINISH), {"plan-schedules": "winograd=false", "prepack-weights": "winograd=false subnormals=true"}
     ),
     "finish-fast": with_options(
-        joined(FINISH), dict.fromkeys(("plan-schedules", "prepack-weights", "apply-schedule-plan"), "flush=true")
+        joined(FINISH),
+        {**dict.fromkeys(("plan-schedules", "prepack-weights", "apply-schedule-plan"), "flush=true"), **EXCESS},
     ),
 }
 

@@ -25,7 +25,7 @@ from ...core.passes.base import StepwellPass
 from ...dialects import tile
 from ...machine.named import chosen_machine
 from .carry_small_floats import carry_in_f32, skip_exact_roundings
-from .expand_small_floats import small_float_expansion
+from .expand_small_floats import SmallFloats
 from .expansions import EXPANSIONS, IN_WIDE_REGISTERS, MathOps
 from .expansions.composites import LAST_OPS, Composite, composite_of
 from .expansions.math_ops import ConstantKey, element_kind
@@ -51,7 +51,8 @@ class ExpandMathPass(StepwellPass):
         %y = arith.truncf %2 : f32 to bf16
 
     `functions` picks some by name (`exp`, `powf` and so on, all when empty). `small_floats = false` leaves f16 and bf16
-    as they are. The result has no fast-math flags and relies on none. With `wide`, there are vector registers of 64
+    as they are. With `excess`, arithmetic takes results of arithmetic in f32 before they are rounded. Comparisons,
+    casts, floors and the like, and what goes to memory or another block by a branch, take rounded ones. The result has no fast-math flags and relies on none. With `wide`, there are vector registers of 64
     bytes. Then `exp`, `exp2`, `tanh` and `erf` and the formulas of sigmoid, silu and gelu in the bodies of `tile.map`
     use `tile.scale`, `tile.limit` and `tile.lookup`. The target decides if `wide` is left out.
     """
@@ -60,6 +61,7 @@ class ExpandMathPass(StepwellPass):
 
     functions: tuple[str, ...] = ()
     small_floats: bool = True
+    excess: bool = False
     target: str | None = None
     wide: bool | None = None
 
@@ -68,7 +70,7 @@ class ExpandMathPass(StepwellPass):
             hint = did_you_mean(unknown[0], FUNCTIONS) or f"it has {', '.join(sorted(FUNCTIONS))}"
             raise PassFailedException(f"{self.name} has no function {', '.join(unknown)}; {hint}")
         if self.small_floats:
-            expanded, carried = small_floats_in_f32(op)
+            expanded, carried = small_floats_in_f32(op, self.excess)
             self.count("small-float ops expanded", expanded)
             self.count("small floats carried in f32", carried)
         chosen = frozenset(FUNCTIONS[name] for name in self.functions) or frozenset(EXPANSIONS)
@@ -151,11 +153,13 @@ def _expand_in_wide_registers(op: Operation, m: MathOps) -> SSAValue:
     return IN_WIDE_REGISTERS[type(op)](m, *(m.value(operand) for operand in op.operands)).ssa
 
 
-def small_floats_in_f32(root: Operation) -> tuple[int, int]:
+def small_floats_in_f32(root: Operation, excess: bool = False) -> tuple[int, int]:
     """
     Does arithmetic on small floats in `root` in f32, and returns how many ops that were, and how many carried values.
     """
-    expanded = _rewrite(root, small_float_expansion)
+    expansions = SmallFloats(excess)
+    expanded = _rewrite(root, expansions.expansion_of)
+    expansions.erase_unused()
     skip_exact_roundings(root)
     return expanded, carry_in_f32(root)
 

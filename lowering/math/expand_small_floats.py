@@ -12,7 +12,7 @@ The floats of 8 bits, which LLVM does not know, are bytes after it: their conver
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from xdsl.dialects import arith, math, vector
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr, IntegerAttr, VectorType
@@ -184,9 +184,9 @@ def constant_bits(op: Operation, m: MathOps) -> SSAValue:
     return m.emit(arith.ConstantOp, (), "i8", {"value": bits}).as_float(_kind(op.results[0])).ssa
 
 
-def through_f32(op: Operation, m: MathOps) -> SSAValue:
-    """Does the op on f32: small operands are extended, a small result is rounded."""
-    operands = [_widened(m, operand) for operand in op.operands]
+def through_f32(op: Operation, m: MathOps, operands: Sequence[Value] | None = None) -> SSAValue:
+    """Does the op on f32: small operands are extended, unless `operands` are given, and a small result is rounded."""
+    operands = [_widened(m, operand) for operand in op.operands] if operands is None else operands
     kind = _kind(op.results[0])
     properties = {name: NO_FASTMATH if name == "fastmath" else value for name, value in op.properties.items()}
     result = m.emit(type(op), operands, "f32" if kind in SMALL_FLOATS else kind, properties)
@@ -236,6 +236,49 @@ _THROUGH_F32 = frozenset(
         *(op for op in math.Math.operations if op not in (math.AbsFOp, math.CopySignOp, math.FmaOp)),
     }
 )
+
+
+CONTINUOUS = (
+    *(arith.AddfOp, arith.SubfOp, arith.MulfOp, arith.DivfOp),
+    *(arith.MaximumfOp, arith.MinimumfOp, arith.MaxnumfOp, arith.MinnumfOp),
+    *(math.ExpOp, math.Exp2Op, math.ExpM1Op, math.LogOp, math.Log1pOp, math.TanhOp, math.ErfOp, math.SqrtOp),
+    *(math.RsqrtOp, math.FmaOp),
+)
+"""Ops of which a small change of an operand changes the result by little, as far as there is one."""
+
+
+class SmallFloats:
+    """
+    Expands arithmetic on small floats. With `excess`, `CONTINUOUS` ops take results of one another before these are
+    rounded.
+    """
+
+    def __init__(self, excess: bool = False):
+        self.excess = excess
+        self.unrounded: dict[SSAValue, SSAValue] = {}
+        """The f32 that a small float was rounded from."""
+
+    def expansion_of(self, op: Operation) -> Callable[[Operation, MathOps], SSAValue] | None:
+        """Returns how to do `op` without arithmetic on small floats, `None` where it stays."""
+        found = small_float_expansion(op)
+        return self._in_excess if found is not None and self.excess and isinstance(op, CONTINUOUS) else found
+
+    def _in_excess(self, op: Operation, m: MathOps) -> SSAValue:
+        operands = [
+            m.value(self.unrounded[each]) if each in self.unrounded else _widened(m, each) for each in op.operands
+        ]
+        result = through_f32(op, m, operands)
+        if isinstance(result.owner, arith.TruncFOp):
+            self.unrounded[result] = result.owner.input
+        return result
+
+    def erase_unused(self) -> None:
+        """Erases the roundings that nothing uses."""
+        for rounded in self.unrounded:
+            op = rounded.owner
+            if rounded.first_use is None and isinstance(op, Operation):
+                op.detach()
+                op.erase()
 
 
 def small_float_expansion(op: Operation) -> Callable[[Operation, MathOps], SSAValue] | None:

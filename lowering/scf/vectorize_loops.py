@@ -46,14 +46,16 @@ class VectorizeLoopsPass(StepwellPass):
     end. The rest of the iterations is a narrower row, or two. A loop that sums up the values that the one before it
     stored runs together with it (`jam_loops.py`). Loops after each other on a row prefetch the next one
     (`row_prefetch.py`). Arithmetic on f16 and bf16 is done in f32, as `expand-math` does it. LLVM's vectoriser gets
-    loops of less than 16 or of unknown iterations, copies, and loops on other types than these floats. It also gets loops with accesses other than to neighbours in a row. `wide` says whether there
-    are such registers. The target says so if it is left out.
+    loops of less than 16 or of unknown iterations, copies, and loops on other types than these floats. It also gets
+    loops with accesses other than to neighbours in a row. `wide` says whether there are such registers. The target says
+    so if it is left out. `excess` is as that of `expand-math`.
     """
 
     name = "vectorize-loops"
 
     target: str | None = None
     wide: bool | None = None
+    excess: bool = False
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         target = chosen_machine(self.target)
@@ -61,7 +63,7 @@ class VectorizeLoopsPass(StepwellPass):
         if not wide:
             return
         for loop in [found for found in ops_of(op, scf.ForOp) if is_marked(found)]:
-            small_floats_in_f32(loop)
+            small_floats_in_f32(loop, self.excess)
             if jam_into(loop):
                 self.count("loops jammed")
         loops = [found for found in ops_of(op, scf.ForOp) if is_marked(found)]

@@ -78,10 +78,11 @@ def choose_tile(
     target: Machine,
     far: bool = False,
     integers: bool = False,
+    tallest: int | None = None,
 ) -> RegisterTile:
     """
     Returns the tile with the fewest cycles for a result of `rows` x `columns`. With `far` b does not stay in L2. With
-    `integers` a product and a sum are several instructions on every target.
+    `integers` a product and a sum are several instructions on every target. `tallest` is the most rows of a tile.
     """
     fused = target.fma and not integers
     lanes = target.lanes(element_bytes)
@@ -91,7 +92,7 @@ def choose_tile(
             break
         if not _is_cut_well(vectors * lanes):
             continue
-        for most in range(1, target.registers):
+        for most in range(1, target.registers if tallest is None else tallest + 1):
             if not fits(most, vectors, target, integers):
                 break
             height = ceil(rows / ceil(rows / most))
