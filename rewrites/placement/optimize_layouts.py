@@ -9,6 +9,7 @@ from typing import Any
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, TensorType
+from xdsl.dialects.func import ReturnOp
 from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
 
 from ...core.messages.locations import copy_location
@@ -107,6 +108,14 @@ def _is_turned(block: Block) -> bool:
 
 def _axes_of(op: Operation) -> tuple[int, ...] | None:
     return plain_properties(op)["axes"] if isinstance(op, PermuteDimsOp) else None
+
+
+def _is_returned(value: SSAValue) -> bool:
+    """Returns whether a value is only returned, or only resampled and then returned."""
+    users = [use.operation for use in value.uses]
+    return bool(users) and all(
+        isinstance(user, ReturnOp) or (isinstance(user, ResampleOp) and _is_returned(user.results[0])) for user in users
+    )
 
 
 def _rank(value: SSAValue) -> int:
@@ -240,6 +249,11 @@ class _Images:
         if twin is not None:
             self._replace(op, [twin, *others], axis=_last(plain_properties(op)["axis"]))
 
+    def _resampling(self, op: Operation) -> None:
+        """Follows where the image that the block returns would not have to be transposed at a larger size."""
+        if not (_elements(op.results[0]) > _elements(op.operands[0]) and _is_returned(op.results[0])):
+            self._along_axis(op)
+
     def _index(self, op: Operation) -> None:
         """Follows an op that finds an element along one axis. Without an axis, the number would differ in NHWC."""
         found = plain_properties(op)
@@ -339,10 +353,11 @@ _FOLLOWERS: tuple[tuple[type[Operation], Callable[[_Images, Operation], None]], 
     (SplitOp, _Images._split),  # pyright: ignore[reportPrivateUsage]
     (PadOp, _Images._padding),  # pyright: ignore[reportPrivateUsage]
     (StridedSliceOp, _Images._slice),  # pyright: ignore[reportPrivateUsage]
+    (ResampleOp, _Images._resampling),  # pyright: ignore[reportPrivateUsage]
     (ReshapeOp, _Images._repetition),  # pyright: ignore[reportPrivateUsage]
     *(
         (kind, _Images._along_axis)  # pyright: ignore[reportPrivateUsage]
-        for kind in (AxisNormalisationOp, BatchNormOp, BiasAddOp, InstanceNormOp, GroupNormOp, ResampleOp)
+        for kind in (AxisNormalisationOp, BatchNormOp, BiasAddOp, InstanceNormOp, GroupNormOp)
     ),
     *((kind, _Images._elementwise) for kind in ELEMENTWISE),  # pyright: ignore[reportPrivateUsage]
 )

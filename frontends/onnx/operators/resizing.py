@@ -197,7 +197,7 @@ def resized(b: GraphBuilder, x: Value, lines: dict[int, Line], sampling: Samplin
     missing: list[tuple[int, Any]] = []
     times: dict[int, int] = {}
     """How often the elements of an axis are repeated."""
-    for axis in sorted(lines, key=lambda axis: _growth(lines[axis])):
+    for axis in sorted(lines, key=lambda axis: _order(axis, lines[axis])):
         known = lines[axis].known
         if known is None:
             count = times_of(lines[axis], sampling)
@@ -227,10 +227,14 @@ def resized(b: GraphBuilder, x: Value, lines: dict[int, Line], sampling: Samplin
     return b.astype(b.round(x), dtype=dtype) if x.dtype != dtype else x
 
 
-def _growth(line: Line) -> float:
-    """Returns how much an axis grows, since what shrinks comes first."""
+def _order(axis: int, line: Line) -> tuple[float, int]:
+    """
+    Returns where an axis comes: what shrinks is first. Of axes that grow alike the last one is first, since its
+    elements are picked one by one where those of the others are read in rows.
+    """
     known = line.known
-    return (line.scale or 1.0) if known is None else known[1] / max(known[0], 1)
+    growth = (line.scale or 1.0) if known is None else known[1] / max(known[0], 1)
+    return growth, -axis if growth > 1 else axis
 
 
 def _typed(array: Any, dtype: str) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -109,6 +110,13 @@ def test_linear_maps_are_sums_of_two_elements_per_axis() -> None:
     text = resized(text_of, np.zeros((1, 2, 4, 6), np.float32), scales=[1, 1, 2, 2], mode="linear")
     assert text.count("graph.resample") == 2
     assert "tensor<8x2xi64>, tensor<8x2xf32>" in text and "tensor<12x2xi64>" in text
+
+
+def test_the_last_axis_grows_first_and_shrinks_last() -> None:
+    x = np.zeros((1, 2, 4, 6), np.float32)
+    for scale, first in ((2, 3), (0.5, 2)):
+        text = resized(text_of, x, scales=[1, 1, scale, scale], mode="linear", antialias=int(scale < 1))
+        assert [int(axis) for axis in re.findall(r"graph.resample .*axis = (\d)", text)] == [first, 5 - first]
 
 
 def test_the_nearest_by_the_middle_of_elements() -> None:

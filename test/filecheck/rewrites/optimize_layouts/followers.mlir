@@ -84,3 +84,28 @@ func.func @shared(%x: tensor<1x3x2x2xf32>, %w: tensor<4x3x1x1xf32>) -> (tensor<1
   %4 = graph.reshape %2, shape = [1, 4, 4, 4] : (tensor<1x4x2x2x2x2xf32>)
   func.return %3, %4 : tensor<1x4x4x4xf32>, tensor<1x4x4x4xf32>
 }
+
+/// Resized and returned: the image is transposed while it is small.
+// CHECK-LABEL: func.func @enlarged(
+func.func @enlarged(%x: tensor<1x3x8x8xf32>, %w: tensor<4x3x1x1xf32>, %i: tensor<16x2xi64>, %m: tensor<16x2xf32>) -> tensor<1x4x16x16xf32> {
+  // CHECK: %[[C:.*]] = graph.conv2d
+  // CHECK-NEXT: %[[T:.*]] = graph.permute_dims %[[C]], axes = [0, 3, 1, 2]
+  // CHECK-NEXT: %[[W:.*]] = graph.resample %[[T]], %i, %m, axis = 3
+  // CHECK-NEXT: %[[H:.*]] = graph.resample %[[W]], %i, %m, axis = 2
+  // CHECK-NEXT: func.return %[[H]]
+  %0 = graph.conv2d %x, %w : (tensor<1x3x8x8xf32>, tensor<4x3x1x1xf32>)
+  %1 = graph.resample %0, %i, %m, axis = 3 : (tensor<1x4x8x8xf32>, tensor<16x2xi64>, tensor<16x2xf32>)
+  %2 = graph.resample %1, %i, %m, axis = 2 : (tensor<1x4x8x16xf32>, tensor<16x2xi64>, tensor<16x2xf32>)
+  func.return %2 : tensor<1x4x16x16xf32>
+}
+
+/// It gets smaller, so the result is transposed.
+// CHECK-LABEL: func.func @no_enlarged(
+func.func @no_enlarged(%x: tensor<1x3x8x8xf32>, %w: tensor<4x3x1x1xf32>, %i: tensor<5x2xi64>, %m: tensor<5x2xf32>) -> tensor<1x4x8x5xf32> {
+  // CHECK: %[[C:.*]] = graph.conv2d
+  // CHECK-NEXT: %[[R:.*]] = graph.resample %[[C]], %i, %m, axis = 2
+  // CHECK-NEXT: graph.permute_dims %[[R]], axes = [0, 3, 1, 2]
+  %0 = graph.conv2d %x, %w : (tensor<1x3x8x8xf32>, tensor<4x3x1x1xf32>)
+  %1 = graph.resample %0, %i, %m, axis = 3 : (tensor<1x4x8x8xf32>, tensor<5x2xi64>, tensor<5x2xf32>)
+  func.return %1 : tensor<1x4x8x5xf32>
+}
