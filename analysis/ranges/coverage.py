@@ -19,6 +19,7 @@ from typing import Final
 
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
+from ...core.roles import WRITTEN
 from ...dialects.tensor_loop import FuncOp, InitOp, LoopOp
 from .accesses import Access, Accesses, Path
 from .events import Event, Events, is_inside, is_unchecked, order_of, results_of
@@ -41,6 +42,14 @@ class Unproven:
 
     reads: tuple[Event, ...] = ()
     outputs: tuple[SSAValue, ...] = ()
+
+
+def is_written(function: FuncOp) -> bool:
+    """Returns whether a loop function has the mark that it is right in this way, or is proven to be."""
+    if WRITTEN in function.attributes:
+        return True
+    found = unproven(function)
+    return not found.reads and not found.outputs
 
 
 def unproven(function: FuncOp) -> Unproven:
@@ -242,11 +251,12 @@ class _Cover:
         known = self.atoms.table[atom]
         if known.kind != "turn" or known.source is not None or known.low != 0:
             return None
-        if not known.facts:
+        facts = list(known.facts)
+        if not facts:
             return number(known.high)
-        if len(known.facts) > 1 or known.facts[0].terms.get(atom) != -1:
+        if len(facts) > 1 or facts[0].terms.get(atom) != -1:
             return None
-        last = known.facts[0].plus(Form({atom: 1}, 0))
+        last = facts[0].plus(Form({atom: 1}, 0))
         return None if any(self._is_own(each) for each in last.terms) else last
 
     def _ends(self, own: Form) -> tuple[Form, Form] | None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, UnitAttr
 
-from ...analysis.ranges.coverage import unproven
+from ...analysis.ranges.coverage import is_written
 from ...core.passes.base import StepwellPass
 from ...core.roles import WRITTEN
 from ...dialects.tensor_loop import FuncOp
@@ -30,9 +30,6 @@ class ProveWrittenPass(StepwellPass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for function in op.ops:
-            if not isinstance(function, FuncOp) or WRITTEN in function.attributes:
-                continue
-            found = unproven(function)
-            if not found.reads and not found.outputs:
+            if isinstance(function, FuncOp) and WRITTEN not in function.attributes and is_written(function):
                 function.attributes[WRITTEN] = UnitAttr()
                 self.count("functions proven")

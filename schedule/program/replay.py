@@ -8,13 +8,15 @@ from inspect import Parameter
 from random import Random
 from typing import Any, NoReturn
 
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, UnitAttr
 from xdsl.ir import Operation, SSAValue
 
+from ...analysis.ranges.coverage import is_written
 from ...core.ir.walk import ops_of
 from ...core.messages.diagnostics import Diagnostic, OperationError, fail
 from ...core.messages.locations import nearest_source_point
 from ...core.plugins import registry
+from ...core.roles import WRITTEN
 from ...dialects.schedule.base import FROM_HANDLE, Field, StepOp, numbers_of
 from ...dialects.tensor_loop import BlockOp, ForOp, FuncOp
 from ..primitives.errors import ScheduleError, excerpt
@@ -46,6 +48,9 @@ class Replay:
         self._names: dict[SSAValue, str] = {}
         self._observer = observer
         self.num_steps = 0
+        for function in ops_of(module, FuncOp):  # The proof is easy before there is a schedule.
+            if is_written(function):
+                function.attributes[WRITTEN] = UnitAttr()
 
     def run(self, op: StepOp) -> tuple[Operation | int, ...]:
         """

@@ -2,7 +2,7 @@
 // RUN: stepwell-opt %s -p 'apply-schedule,schedule-cpu{target="x86-64-v4"}' | filecheck %s --check-prefix=LOOPS
 
 /// What a schedule says of a block becomes a property of the function.
-// LOOPS: tensor_loop.func @small_chunks({{.*}} attributes {stepwell.grain = 5000 : i64}
+// LOOPS: tensor_loop.func @small_chunks({{.*}} attributes {{.*}}stepwell.grain = 5000 : i64}
 // LOOPS-NOT: stepwell.grain
 // CHECK-LABEL: func.func @small_chunks
 // CHECK: func.call @small_chunks_part({{.*}} {stepwell.chunk = 11 : i64}
