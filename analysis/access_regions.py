@@ -46,12 +46,14 @@ def stride_along(access: Access, bindings: Sequence[AffineExpr], operand: int) -
     Returns how many elements `access` moves when binding operand number `operand` of its block grows by one.
 
     `bindings` are the axes over the operands. The result is 0 where the operand does not matter, and `None` where the
-    step is not constant.
+    step is not constant. An index that depends on data stands still where the data do.
     """
     total = 0
     for index, stride in zip(access.indices, element_strides(access.buffer), strict=True):
         if index is None:
-            return None
+            if access.unknown is None or any(operand in bindings[axis].used_dims() for axis in access.unknown):
+                return None
+            continue
         step = _coefficient(index.replace_dims_and_symbols(list(bindings), ()), operand)
         if step is None or (step != 0 and stride is None):
             return None

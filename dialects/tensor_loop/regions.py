@@ -43,6 +43,8 @@ class Access:
     indices: tuple[AffineExpr | None, ...]
     is_store: bool
     sizes: tuple[int, ...] | None = None
+    unknown: frozenset[int] | None = None
+    """The axes that the indices depend on which are `None`. It is `None` itself where they may depend on any."""
 
 
 @dataclass(frozen=True)
@@ -78,8 +80,29 @@ def body_accesses(body: Block) -> BodyAccesses:
         for buffer, indices, is_store, sizes in boxes:
             if not _is_inside(buffer, body):
                 found = tuple(affine_of_value(index, dims, known) for index in indices)
-                accesses.append(Access(op, buffer, found, is_store, sizes))
+                open_ = [index for index, expr in zip(indices, found, strict=True) if expr is None]
+                accesses.append(Access(op, buffer, found, is_store, sizes, _axes_of(open_, dims, body)))
     return BodyAccesses(tuple(accesses), tuple(opaque))
+
+
+def _axes_of(values: Sequence[SSAValue], dims: dict[SSAValue, int], body: Block) -> frozenset[int] | None:
+    """Returns the axes of a block that values are computed from, `None` where that is not known."""
+    axes: set[int] = set()
+    seen: set[SSAValue] = set()
+    waiting = [*values]
+    while waiting:
+        value = waiting.pop()
+        if value in seen:
+            continue
+        seen.add(value)
+        if value in dims:
+            axes.add(dims[value])
+        elif _is_inside(value, body):
+            owner = value.owner
+            if not isinstance(owner, Operation) or owner.regions:
+                return None
+            waiting += owner.operands
+    return frozenset(axes)
 
 
 _Box = tuple[SSAValue, Sequence[SSAValue], bool, tuple[int, ...] | None]

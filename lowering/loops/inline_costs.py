@@ -137,9 +137,12 @@ def _seen_from(read: Sequence[AffineExpr | None], source: Access) -> Access:
     """Returns the load `source` of a producer as a reader does it that reads the element at `read`."""
     places = [index for index in read if index is not None]
     if len(places) != len(read):
-        return replace(source, indices=(None,) * len(source.indices))
+        return replace(source, indices=(None,) * len(source.indices), unknown=None)
     indices = [None if index is None else index.replace_dims_and_symbols(places, ()) for index in source.indices]
-    return replace(source, indices=tuple(indices))
+    unknown = source.unknown
+    if unknown is not None:
+        unknown = frozenset(dim for axis in unknown for dim in places[axis].used_dims())
+    return replace(source, indices=tuple(indices), unknown=unknown)
 
 
 def _is_straight(block: BlockOp) -> bool:

@@ -158,7 +158,7 @@ def _walk(block: BlockOp, level: Level) -> _Walk:
     distinct: dict[tuple[object, ...], Access] = {}
     for access in body_accesses(block.body.block).accesses:
         if block.init is None or not is_inside(access.op, block.init.body.block):
-            distinct.setdefault((access.buffer, access.indices, access.is_store), access)
+            distinct.setdefault((access.buffer, access.indices, access.unknown, access.is_store), access)
     operands = list(block.binding_operands)
     strides: dict[tuple[object, ...], int | None] = dict.fromkeys(distinct, 0)
     if level.variable in operands:

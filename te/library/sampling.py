@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import prod
 
 from .. import dtypes, ops
 from ..expr import Expr, TEError, binary, const
@@ -15,6 +16,9 @@ UNROLLED = 4
 
 FARTHEST = 2.0**30
 """Coordinates beyond this limit count as the limit itself, so that positions stay numbers of elements."""
+
+VECTOR = 8
+"""The least number of channels that are sampled side by side."""
 
 CUBIC = -0.75
 """The free parameter of cubic convolution."""
@@ -84,27 +88,50 @@ def sample(x: Tensor, points: Tensor, mode: str = "linear", padding: str = "zero
         raise TEError(f"sample: unknown mode '{mode}' or padding '{padding}'")
     acc = dtypes.accumulator(x.dtype)
 
-    def body(at: Indices) -> Expr:
-        batch, channel, *place = at
+    def taps_at(batch: Expr, place: Sequence[Expr]) -> list[list[_Tap]]:
         taps: list[list[_Tap]] = []
         for dim in range(rank):
             point = ops.cast(acc, points[(batch, *place, const(dim, "index"))])
             bounded = ops.minimum(ops.maximum(point, -FARTHEST), FARTHEST)
             taps.append([_tap(each, weight, x.shape[2 + dim], padding) for each, weight in _TAPS[mode](bounded)])
-        return ops.cast(x.dtype, _weighed(x, (batch, channel), taps, acc))
+        return taps
 
-    return stage("sample", (*x.shape[:2], *points.shape[1:-1]), body)
+    def value(load: Callable[[Indices], Expr], batch: Expr, place: Sequence[Expr]) -> Expr:
+        return ops.cast(x.dtype, _weighed(lambda at: ops.cast(acc, load(at)), (), taps_at(batch, place), acc))
+
+    shape = (*x.shape[:2], *points.shape[1:-1])
+    if not _many_channels(x, points):
+        return stage("sample", shape, lambda at: value(lambda i: x[(at[0], at[1], *i)], at[0], at[2:]))
+    last = stage("sample_image", (x.shape[0], *x.shape[2:], x.shape[1]), lambda at: x[(at[0], at[-1], *at[1:-1])])
+    lines = stage(
+        "sample_lines",
+        (shape[0], *shape[2:], shape[1]),
+        lambda at: value(lambda i: last[(at[0], *i, at[-1])], at[0], at[1:-1]),
+    )
+    return stage("sample", shape, lambda at: lines[(at[0], *at[2:], at[1])])
 
 
-def _weighed(x: Tensor, at: Indices, taps: list[list[_Tap]], acc: str, *inside: Expr) -> Expr:
+def _many_channels(x: Tensor, points: Tensor) -> bool:
+    """
+    Returns whether vectors of channels are worth it to turn the image and the result. Each point finds its neighbours
+    once then, not once for each channel. There are as many points as pixels, or nearly.
+    """
+    channels, pixels, places = x.shape[1], x.shape[2:], points.shape[1:-1]
+    if not isinstance(channels, int) or channels < VECTOR:
+        return False
+    sizes = [size for size in (*pixels, *places) if isinstance(size, int)]
+    return len(sizes) == len(pixels) + len(places) and prod(sizes[len(pixels) :]) * 4 >= prod(sizes[: len(pixels)])
+
+
+def _weighed(load: Callable[[Indices], Expr], at: Indices, taps: list[list[_Tap]], acc: str, *inside: Expr) -> Expr:
     """Returns the sum over the taps of the dimensions that `at` does not name yet, one dimension inside the other."""
     if not taps:
-        value = ops.cast(acc, x[at])
+        value = load(at)
         return ops.select(ops.all(*inside), value, const(0, acc)) if inside else value
     total: Expr | None = None
     for tap in taps[0]:
         conditions = inside if tap.inside is None else (*inside, tap.inside)
-        value = _weighed(x, (*at, tap.position), taps[1:], acc, *conditions)
+        value = _weighed(load, (*at, tap.position), taps[1:], acc, *conditions)
         term = value if tap.weight is None else tap.weight * value
         total = term if total is None else total + term
     assert total is not None

@@ -186,3 +186,33 @@ tensor_loop.func @no_vector_of_library_calls(%A: memref<64xf64>) outs(%B: memref
     }
   }
 }
+
+
+/// A row that depends on data stands still while the channels run on vectors.
+// CHECK-LABEL: tensor_loop.func @rows_by_number
+// CHECK:       tensor_loop.for %j in 64 vectorized
+tensor_loop.func @rows_by_number(%x: memref<9x64xf32>, %i: memref<4xi32>) outs(%y: memref<4x64xf32>) {
+  tensor_loop.grid (%j, %r) in (64, 4) {
+    tensor_loop.block "rows" spatial(%vj in 64 = %j, %vr in 4 = %r) {
+      %row = memref.load %i[%vr] : memref<4xi32>
+      %place = arith.index_cast %row : i32 to index
+      %e = memref.load %x[%place, %vj] : memref<9x64xf32>
+      %d = arith.addf %e, %e : f32
+      memref.store %d, %y[%vr, %vj] : memref<4x64xf32>
+    }
+  }
+}
+
+
+// CHECK-LABEL: tensor_loop.func @no_vectors_of_numbers
+// CHECK-NOT:   vectorized
+tensor_loop.func @no_vectors_of_numbers(%x: memref<9x64xf32>, %i: memref<64xi32>) outs(%y: memref<64xf32>) {
+  tensor_loop.grid (%j) in (64) {
+    tensor_loop.block "numbers" spatial(%vj in 64 = %j) {
+      %number = memref.load %i[%vj] : memref<64xi32>
+      %row = arith.index_cast %number : i32 to index
+      %e = memref.load %x[%row, %vj] : memref<9x64xf32>
+      memref.store %e, %y[%vj] : memref<64xf32>
+    }
+  }
+}

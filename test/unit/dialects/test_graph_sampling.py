@@ -1,10 +1,11 @@
-"""Sums and maxima over regions whose bounds are computed, against NumPy."""
+"""Samples of many channels, and sums and maxima over regions whose bounds are computed, against NumPy."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 import stepwell
+from stepwell.reference.registry import evaluate
 from stepwell.runtime.errors import ExecutionError
 
 OPERANDS = "%x: tensor<2x9x7x5xf32>, %i: tensor<4xi64>, %h: tensor<4x3x9xf32>, %w: tensor<4x2x7xf32>"
@@ -42,3 +43,21 @@ def test_an_image_that_is_not_there_fails() -> None:
     x, h, w = np.ones((2, 9, 7, 5), np.float32), np.ones((4, 3, 9), np.float32), np.ones((4, 2, 7), np.float32)
     with pytest.raises(ExecutionError, match="graph.pool_regions: index out of range"):
         stepwell.compile(program("sum"), cache=False)(x, np.array([0, 1, 2, 0]), h, w)
+
+
+@pytest.mark.parametrize("mode", ["nearest", "linear", "cubic"])
+def test_many_channels_are_sampled_side_by_side(mode: str) -> None:
+    """The image and the result are turned, so that each point finds its neighbours once."""
+    random = np.random.default_rng(4)
+    x = random.integers(-9, 9, (2, 9, 6, 5)).astype(np.float32)
+    points = (random.integers(-8, 28, (2, 4, 7, 2)) / 4).astype(np.float32)
+    types = "tensor<2x9x6x5xf32>, tensor<2x4x7x2xf32>"
+    text = f"""
+func.func @main(%x: tensor<2x9x6x5xf32>, %p: tensor<2x4x7x2xf32>) -> tensor<2x9x4x7xf32> {{
+  %y = graph.sample %x, %p, mode = "{mode}" : ({types}) -> tensor<2x9x4x7xf32>
+  func.return %y : tensor<2x9x4x7xf32>
+}}
+"""
+    (expected,) = evaluate("graph.sample", {"mode": mode}, x, points)
+    (found,) = stepwell.compile(text, cache=False, threads=1)(x, points)
+    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5)
