@@ -99,6 +99,8 @@ def reverse_sequence(b: GraphBuilder, x: Value, lengths: Value, *, batch_axis: i
     if axes != {0, 1}:
         raise ConversionError(f"batch_axis is {batch_axis} and time_axis {time_axis}, expected 0 and 1")
     time_first = batch_axis % x.rank == 1
+    if time_first and None not in x.shape[:2]:
+        return _reversed_columns(b, x, lengths)
     order = (1, 0, *range(2, x.rank))
     rows = b.permute_dims(x, axes=order) if time_first else x
     turned = reversed_rows(b, rows, lengths)
@@ -108,10 +110,23 @@ def reverse_sequence(b: GraphBuilder, x: Value, lengths: Value, *, batch_axis: i
 def reversed_rows(b: GraphBuilder, x: Value, lengths: Value) -> Value:
     """Each `x[b]` with its first `lengths[b]` elements in reverse order. `lengths` is a vector of integers."""
     time = b.expand_dims(counted(b, 0, extents_of(x)[1]), axis=(0,))
-    ends = b.expand_dims(b.astype(lengths, dtype="i64"), axis=(1,))
-    mirrored = b.subtract(b.subtract(ends, b.full((), 1, "i64")), time)
-    places = b.where(b.less(time, ends), mirrored, time)
+    places = _mirrored(b, time, b.expand_dims(b.astype(lengths, dtype="i64"), axis=(1,)))
     return b.gather_nd(x, b.expand_dims(places, axis=(2,)), batch_dims=1)
+
+
+def _mirrored(b: GraphBuilder, time: Value, ends: Value) -> Value:
+    mirrored = b.subtract(b.subtract(ends, b.full((), 1, "i64")), time)
+    return b.where(b.less(time, ends), mirrored, time)
+
+
+def _reversed_columns(b: GraphBuilder, x: Value, lengths: Value) -> Value:
+    """The same for each `x[:, b]`, without moving anything twice: a gather by time and number."""
+    times, numbers = x.shape[:2]
+    assert times is not None and numbers is not None
+    time = b.constant(np.arange(times, dtype=np.int64)[:, None])
+    places = _mirrored(b, time, b.expand_dims(b.astype(lengths, dtype="i64"), axis=(0,)))
+    own = np.broadcast_to(np.arange(numbers, dtype=np.int64)[None, :, None], (times, numbers, 1))
+    return b.gather_nd(x, b.concat(b.expand_dims(places, axis=(2,)), b.constant(np.ascontiguousarray(own)), axis=2))
 
 
 # Positions
