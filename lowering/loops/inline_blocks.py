@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 
-from xdsl.dialects import memref
+from xdsl.dialects import arith, memref
 from xdsl.dialects.builtin import IndexType, MemRefType
 from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from ...core.ir.literals import constant_of
 from ...core.ir.walk import ops_of, walk
 from ...dialects import tensor_loop
 from ...dialects.traits import is_pure
@@ -224,9 +225,16 @@ def _is_pointwise(producer: Accessor, buffer: SSAValue) -> bool:
     for op in walk(block):
         if op in (block, producer.stores[0]) or isinstance(op, memref.LoadOp | tensor_loop.YieldOp):
             continue
-        if not is_pure(op) and op.name not in ("scf.if", "scf.yield"):
+        if not is_pure(op) and op.name not in ("scf.if", "scf.yield") and not _divides_index(op):
             return False
     return True
+
+
+def _divides_index(op: Operation) -> bool:
+    """Returns whether `op` divides an index by a constant, as reshapes do, so that it cannot fail."""
+    if not isinstance(op, arith.DivUIOp | arith.RemUIOp) or not isinstance(op.result.type, IndexType):
+        return False
+    return (constant_of(op.rhs) or 0) > 0
 
 
 def _is_perfect(producer: Accessor) -> bool:
