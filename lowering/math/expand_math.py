@@ -51,10 +51,12 @@ class ExpandMathPass(StepwellPass):
         %y = arith.truncf %2 : f32 to bf16
 
     `functions` picks some by name (`exp`, `powf` and so on, all when empty). `small_floats = false` leaves f16 and bf16
-    as they are. With `excess`, arithmetic takes results of arithmetic in f32 before they are rounded. Comparisons,
-    casts, floors and the like, and what goes to memory or another block by a branch, take rounded ones. The result has no fast-math flags and relies on none. With `wide`, there are vector registers of 64
-    bytes. Then `exp`, `exp2`, `tanh` and `erf` and the formulas of sigmoid, silu and gelu in the bodies of `tile.map`
-    use `tile.scale`, `tile.limit` and `tile.lookup`. The target decides if `wide` is left out.
+    as they are. With `excess`, sums, products, quotients, maxima and smooth functions take each other's results before
+    these are rounded. Comparisons, casts and floors take rounded ones, and rounded ones go to memory.
+
+    The result has no fast-math flags and relies on none. With `wide`, there are vector registers of 64 bytes. Then
+    `exp`, `exp2`, `tanh` and `erf` and the formulas of sigmoid, silu and gelu in the bodies of `tile.map` use
+    `tile.scale`, `tile.limit` and `tile.lookup`. The target decides if `wide` is left out.
     """
 
     name: ClassVar[str] = "expand-math"

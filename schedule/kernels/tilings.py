@@ -12,7 +12,7 @@ from .contraction import Contraction
 from .register_tiles import DEPTH, RegisterTile, choose_tile, steps_at_once
 
 BLOCK_DEPTH = 1024
-"""The most steps of the sum between reloads of a tile. A panel of b is then at most 256 KiB."""
+"""The most steps of the sum between reloads of a tile, twice as many of small floats. A panel has at most 256 KiB."""
 
 LINE_BYTES = 64
 """The bytes of a line of a cache."""
@@ -72,7 +72,8 @@ def choose_tiling(c: Contraction, prepacked: bool, target: Machine) -> Tiling:
     strided = c.b.stride_along(c.n) != 1
     many = sweeps >= (FEW_SWEEPS if b_bytes >= target.pack_from_bytes else MANY_SWEEPS)
     pack = prepacked or strided or many
-    least = ceil(depth / BLOCK_DEPTH)
+    narrow = bytes_per // c.b.type.element_type.size  # pyright: ignore[reportAttributeAccessIssue]
+    least = ceil(depth / (BLOCK_DEPTH * max(narrow, 1)))
     blocks, panels = 1, None
     if not c.reduce and pack and rows > 2 * chosen.rows:
         blocks = next((count for count in range(least, 2 * least) if depth % count == 0), 1)

@@ -37,8 +37,8 @@ def tile_contraction(
     if reading.copies:
         c = replace(c, a=padded_copy(builder, c))
     epilogue = _epilogue(c, tiling)
-    if epilogue is not None and tiling.depth_blocks > 1:  # The parts are summed up where the result goes in the end.
-        c = replace(c, out=epilogue.out)
+    if epilogue is not None and tiling.depth_blocks > 1 and epilogue.out.type.element_type == c.tile_element:
+        c = replace(c, out=epilogue.out)  # The parts are summed up where the result goes in the end.
     ContractionNest(builder, c, tiling, epilogue, prepacked, reading.borders).run()
     replace_grids(source, epilogue, block)
     if reading.pad is not None:
@@ -69,9 +69,7 @@ def _reading(c: Contraction, tiling: Tiling, keeps_copy: bool) -> _Reading:
 def _epilogue(c: Contraction, tiling: Tiling) -> Epilogue | None:
     """Returns the epilogue of `c`, if the last of several parts of the sum can do it."""
     epilogue = epilogue_of(c)
-    if epilogue is None or tiling.depth_blocks == 1:
-        return epilogue
-    return None if epilogue.keeps_result or epilogue.out.type.element_type != c.tile_element else epilogue
+    return None if epilogue is None or (tiling.depth_blocks > 1 and epilogue.keeps_result) else epilogue
 
 
 def grids_taken_up(c: Contraction, tiling: Tiling) -> tuple[GridOp | None, GridOp | None]:

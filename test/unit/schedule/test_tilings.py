@@ -155,6 +155,27 @@ def test_rows_to_come(text: str, ahead: bool) -> None:
     assert choose_tiling(contraction(text), True, V4).rows_ahead == ahead
 
 
+@pytest.mark.parametrize(("element", "rows"), [("f32", 12), ("bf16", 12), ("f16", 10)])
+def test_tiles_of_converted_rows_are_lower(element: str, rows: int) -> None:
+    assert choose_tiling(contraction(product(120, 32, 128).replace("f32", element)), False, V4).tile.rows == rows
+
+
+@pytest.mark.parametrize(("element", "parts"), [("f32", 2), ("bf16", 1)])
+def test_panels_of_small_floats_are_longer(element: str, parts: int) -> None:
+    assert choose_tiling(contraction(product(128, 384, 1536).replace("f32", element)), True, V4).depth_blocks == parts
+
+
+def test_what_follows_the_last_part_of_a_sum_of_small_floats() -> None:
+    """The parts are summed up in f32, and the result of the last goes where it belongs in f16."""
+    rng = np.random.default_rng(7)
+    a, b = (rng.integers(-1, 2, shape).astype(np.float16) for shape in ((40, 2100), (2100, 70)))
+    text = product(40, 70, 2100).replace("f32", "f16")
+    text = text.replace("  func.return %c", "  %r = graph.relu %c : (RESULT) -> RESULT\n  func.return %r")
+    text = text.replace("RESULT", "tensor<40x70xf16>")
+    expected = np.maximum(a.astype(np.int32) @ b.astype(np.int32), 0)
+    np.testing.assert_array_equal(stepwell.compile(text)(a, b)[0].astype(np.int32), expected)
+
+
 def value_of(value: SSAValue, axes: dict[SSAValue, int]) -> int:
     """What index arithmetic gives."""
     match value.owner:

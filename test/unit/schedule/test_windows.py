@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import pytest
 import stepwell
@@ -110,6 +111,18 @@ def test_random_poolings(
 
 
 THREE = {"pool_size": (3, 3), "strides": (2, 2), "padding": (1, 1, 1, 1), "dilation": (1, 1)}
+
+
+def test_maxima_of_bf16() -> None:
+    """Maxima of bf16 are those of f32, which has all of its numbers: NaN, infinities and both zeros among them."""
+    x = image("f32", (1, 9, 9, 20), 3)
+    properties = {"pool_size": [3, 3], "strides": [2, 2], "padding": [1, 1, 1, 1], "layout": "NHWC"}
+    (expected,) = evaluate("graph.max_pool2d", properties, x)
+    text = program("max_pool2d", properties, "bf16", x.shape, expected.shape)
+    found = stepwell.compile(text, threads=1, cache=False)(x.astype(ml_dtypes.bfloat16))[0].astype(np.float32)
+    np.testing.assert_array_equal(found, expected)
+    known = ~np.isnan(expected)
+    np.testing.assert_array_equal(np.signbit(found)[known], np.signbit(expected)[known])
 
 
 @pytest.mark.parametrize(("layout", "rows"), [("NCHW", True), ("NHWC", False)])

@@ -77,3 +77,26 @@ func.func @no_exchange(%a: bf16, %b: bf16, %x: memref<7xbf16>) -> (bf16, bf16) {
   }
   func.return %p, %q : bf16, bf16
 }
+
+/// A maximum of several numbers is one of them, and rounded once.
+// CHECK-LABEL: @several
+// CHECK: %[[M:.*]] = arith.maximumf
+// CHECK-NOT: arith.truncf
+// CHECK: arith.minimumf %[[M]]
+// CHECK-NEXT: arith.truncf
+// CHECK-NEXT: func.return
+func.func @several(%a: f16, %b: f16, %c: f16) -> f16 {
+  %0 = arith.maximumf %a, %b : f16
+  %1 = arith.minimumf %0, %c : f16
+  func.return %1 : f16
+}
+
+/// A sum is none of them.
+// CHECK-LABEL: @no_maximum_of_sums
+// CHECK-COUNT-2: arith.truncf
+// CHECK-NEXT: func.return
+func.func @no_maximum_of_sums(%a: f16, %b: f16) -> f16 {
+  %0 = arith.addf %a, %b : f16
+  %1 = arith.maximumf %0, %b : f16
+  func.return %1 : f16
+}

@@ -58,3 +58,19 @@ func.func @main(%x: tensor<1x21x21x6xf32>) -> tensor<1x21x21x6xf32> {
   %y = graph.avg_pool2d %x, pool_size = [3, 3], padding = [1, 1, 1, 1], layout = "NHWC" : (tensor<1x21x21x6xf32>) -> tensor<1x21x21x6xf32>
   func.return %y : tensor<1x21x21x6xf32>
 }
+
+// -----
+
+/// Small floats are compared as integers, with all bits but the sign of negative ones flipped.
+// CHECK-LABEL: tensor_loop.func private @max_pool2d
+// CHECK-NOT: arith.maximumf
+// CHECK: arith.bitcast %{{.*}} : bf16 to i16
+// CHECK: arith.maxsi %{{.*}} : i16
+// CHECK-NEXT: arith.minsi %{{.*}} : i16
+// CHECK: arith.constant 32640 : i16
+// CHECK: arith.cmpi sgt
+// CHECK: arith.bitcast %{{.*}} : i16 to bf16
+func.func @main(%x: tensor<1x21x21x6xbf16>) -> tensor<1x11x11x6xbf16> {
+  %y = graph.max_pool2d %x, pool_size = [3, 3], strides = [2, 2], padding = [1, 1, 1, 1], layout = "NHWC" : (tensor<1x21x21x6xbf16>) -> tensor<1x11x11x6xbf16>
+  func.return %y : tensor<1x11x11x6xbf16>
+}
