@@ -24,6 +24,9 @@ The iterations per row from which a row is worth a loop of its own. Work that is
 done in vectors.
 """
 
+Known = dict[ForOp, list[Touch]]
+"""What loops touch, as long as nothing changes them."""
+
 
 def fuse_rows(function: FuncOp) -> int:
     """
@@ -58,10 +61,11 @@ def fuse_rows(function: FuncOp) -> int:
 def _groups(block: Block, depth: int) -> Iterator[list[ForOp]]:
     """Yields the runs of two and more loops to fuse, in order. `depth` is the number of loops around them."""
     group: list[ForOp] = []
+    known: Known = {}
     for op in body_ops(block):
         if isinstance(op, AllocOp):
             continue
-        if isinstance(op, ForOp) and group and _is_asked(op, depth) and why_apart(group, op) is None:
+        if isinstance(op, ForOp) and group and _is_asked(op, depth) and why_apart(group, op, known) is None:
             group.append(op)
             continue
         if len(group) > 1 and _has_rows(group):
@@ -162,17 +166,18 @@ def _around_blocks(loop: ForOp) -> Iterator[Operation]:
                 pending.append(op)
 
 
-def why_apart(group: Sequence[ForOp], loop: ForOp) -> str | None:
+def why_apart(group: Sequence[ForOp], loop: ForOp, known: Known | None = None) -> str | None:
     """
     Returns why `loop` may not run its iteration %i right after that of the loops of `group`, `None` where it may. The
-    text ends before the name of a block of `group`.
+    text ends before the name of a block of `group`. `known` keeps what loops touch for the next call.
     """
+    known = {} if known is None else known
     if loop.extent != group[0].extent:
         return "its outermost loop has another number of iterations than that of"
     if not _is_candidate(loop) or (len(group) == 1 and not _is_candidate(group[0])):
         return "something else than loads, stores and arithmetic is in its loops or in those of"
-    before = [(each.variable, touch) for each in group for touch in _touches(each)]
-    after = [(loop.variable, touch) for touch in _touches(loop)]
+    before = [(each.variable, touch) for each in group for touch in _touches(each, known)]
+    after = [(loop.variable, touch) for touch in _touches(loop, known)]
     shared = {touch.buffer for _, touch in before} & {touch.buffer for _, touch in after}
     written = {touch.buffer for _, touch in (*before, *after) if touch.is_store}
     if any(root_buffer(touch.buffer) is not touch.buffer for _, touch in (*before, *after)):
@@ -189,9 +194,11 @@ def why_apart(group: Sequence[ForOp], loop: ForOp) -> str | None:
     return None if all(rows.values()) else "it needs other rows than the one that is just written by"
 
 
-def _touches(loop: ForOp) -> Iterator[Touch]:
-    for block in ops_of(loop.body, BlockOp):
-        yield from touches(block)
+def _touches(loop: ForOp, known: Known) -> list[Touch]:
+    """Returns what the blocks of a loop touch. A group is compared with each loop after it, so `known` keeps this."""
+    if loop not in known:
+        known[loop] = [touch for block in ops_of(loop.body, BlockOp) for touch in touches(block)]
+    return known[loop]
 
 
 def _row_dimensions(touch: Touch, variable: SSAValue) -> set[int]:
