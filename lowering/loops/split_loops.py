@@ -32,8 +32,11 @@ A border costs another visit of a line of the cache, up to 7 ns in memory. A con
 chooses does not run on vectors (measured).
 """
 
-MOST_PARTS = 16
-"""The most parts of one grid. More would be code that runs once each."""
+MOST_PARTS = 64
+"""
+The most parts of one grid. More would be code that runs once each. Where the layers of a network see all those before
+them, concatenations have as many operands as layers.
+"""
 
 
 @dataclass(frozen=True)
@@ -55,7 +58,7 @@ class SplitLoopsPass(StepwellPass):
         tensor_loop.grid (%i, %j) in (8, 64) { … <store of load %y[%vi, %vj] to %out[%vi, %vj + 64]> }
 
     Each part runs on vectors, and `inline-loops` may compute in it the values that only it reads. Rows of less than 24
-    elements per border stay, and so do grids of more than 16 parts. Grids that feed a reduction stay too, since
+    elements per border stay, and so do grids of more than 64 parts. Grids that feed a reduction stay too, since
     schedules know the padding of a convolution by its condition.
     """
 

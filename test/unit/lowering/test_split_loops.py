@@ -189,3 +189,17 @@ def test_limits_not_known_before() -> None:
       %c = arith.cmpi slt, %vj, %limit : index"""
     i, j = np.mgrid[0:6, 0:90]
     assert check(chosen_by(conditions, "%c"), j < i * i) == (1, 1)
+
+
+@pytest.mark.parametrize(("pieces", "parts"), [(30, 30), (65, 1)])
+def test_concatenations_of_many(pieces: int, parts: int) -> None:
+    """As in networks whose layers see all those before. Beyond `MOST_PARTS` the grid stays as it is."""
+    names, types = ", ".join((["%x", "%y"] * pieces)[:pieces]), ", ".join(["tensor<2x24xf32>"] * pieces)
+    text = f"""func.func @main(%x: tensor<2x24xf32>, %y: tensor<2x24xf32>) -> tensor<2x{24 * pieces}xf32> {{
+      %0 = graph.concat {names}, axis = 1 : ({types}) -> tensor<2x{24 * pieces}xf32>
+      func.return %0 : tensor<2x{24 * pieces}xf32>
+    }}"""
+    context = make_context()
+    module = parse_text(context, text)
+    run_pipeline(context, module, parse_pipeline("lower-graph-to-loops,split-loops"))
+    assert len(ops_of(module, BlockOp)) == parts
