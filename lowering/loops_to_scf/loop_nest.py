@@ -126,6 +126,9 @@ class LoopNest:
         op = scf.ForOp(self.constant(0), self.extent(extent), self.constant(1), carried, body)
         if kind in HINTS:
             op.attributes[LOOP] = StringAttr(HINTS[kind])
+            if kind == "vectorized" and any(isinstance(inner, scf.ForOp) for inner in body.ops):
+                # LLVM writes out loops of few iterations before it looks for vectors, and finds none then.
+                op.attributes[LOOP] = StringAttr(f"{HINTS[kind]},no-unroll")
         if kind == "parallel":
             op.attributes[PARALLEL] = UnitAttr()
         if unchecked:

@@ -201,13 +201,15 @@ def reason_against_vectors(block: BlockOp, walk: _Walk, reduces: bool) -> str | 
 def split_grid(grid: GridOp, order: LoopOrder) -> ForOp:
     """Replaces `grid` by single loops in `order`, and returns the outermost one."""
     inner = grid.body.block
+    paired = not order.vectorized and _interleaves(grid, order.levels)
     terminator = inner.last_op
     content = [op for op in inner.ops if op is not terminator]
     for op in content:
         op.detach()
     loop: ForOp | None = None
-    for level in reversed(order.levels):
-        kind = "vectorized" if loop is None and order.vectorized else "serial"
+    last = ["unrolled", "vectorized"] if paired else ["vectorized" if order.vectorized else "serial"]
+    kinds = last + ["serial"] * len(order.levels)
+    for level, kind in zip(reversed(order.levels), kinds, strict=False):
         region = loop_body([level.variable.name_hint])
         block: Block = region.block
         block.add_ops(content)
@@ -218,6 +220,27 @@ def split_grid(grid: GridOp, order: LoopOrder) -> ForOp:
     loop.attributes.update(grid.attributes)
     Rewriter.replace_op(grid, loop)
     return loop
+
+
+def _interleaves(grid: GridOp, levels: tuple[Level, ...]) -> bool:
+    """
+    Returns whether the last loop has so few iterations that they are written out, and the one around it then runs on
+    vectors: its stores are groups of neighbours, and what it loads are neighbours, such groups, or one element.
+    """
+    block = perfect_block(levels_of(grid))
+    if block is None or len(levels) < 2 or block.has_reduce_axes or not may_reorder(block) or _calls_library(block):
+        return False
+    few, many = levels[-1], levels[-2]
+    if not isinstance(few.extent, int) or not 1 < few.extent < MIN_VECTOR_EXTENT:
+        return False
+    if not isinstance(many.extent, int) or many.extent < 2 * MIN_VECTOR_EXTENT:
+        return False
+    short, long = _walk(block, few), _walk(block, many)
+    if any(pair != (1, few.extent) for pair in zip(short.stores, long.stores, strict=True)):
+        return False
+    return all(
+        by in (0, 1) or (step, by) == (1, few.extent) for step, by in zip(short.strides, long.strides, strict=True)
+    )
 
 
 def _loop(grid: GridOp, extent: Extent, region: Region, kind: str) -> ForOp:

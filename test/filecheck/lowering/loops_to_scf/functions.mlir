@@ -70,7 +70,7 @@ tensor_loop.func @buffers_in_loops(%n: index) outs() {
 // CHECK: scf.for
 // CHECK: scf.for
 // CHECK-NEXT: } {stepwell.loop = "unroll"}
-// CHECK-NEXT: } {stepwell.loop = "vectorize"}
+// CHECK-NEXT: } {stepwell.loop = "vectorize,no-unroll"}
 // CHECK-NEXT: } {stepwell.parallel}
 tensor_loop.func @kinds() outs() {
   tensor_loop.for %i in 4 parallel {

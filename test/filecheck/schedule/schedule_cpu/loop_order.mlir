@@ -216,3 +216,35 @@ tensor_loop.func @no_vectors_of_numbers(%x: memref<9x64xf32>, %i: memref<64xi32>
     }
   }
 }
+
+/// Two neighbours of each element of a row: the short loop is written out, the row runs on vectors.
+// CHECK-LABEL: @pairs
+// CHECK:      tensor_loop.for %r in 5 {
+// CHECK-NEXT:   tensor_loop.for %j in 13 vectorized {
+// CHECK-NEXT:     tensor_loop.for %b in 2 unrolled {
+tensor_loop.func @pairs(%A: memref<5x13xf32>) outs(%B: memref<5x26xf32>) {
+  tensor_loop.grid (%r, %j, %b) in (5, 13, 2) {
+    tensor_loop.block "pairs" spatial(%vr in 5 = %r, %vj in 13 = %j, %vb in 2 = %b) {
+      %a = memref.load %A[%vr, %vj] : memref<5x13xf32>
+      %c2 = arith.constant 2 : index
+      %0 = arith.muli %vj, %c2 : index
+      %1 = arith.addi %0, %vb : index
+      memref.store %a, %B[%vr, %1] : memref<5x26xf32>
+    }
+  }
+}
+
+/// The pairs are loaded from places that are apart.
+// CHECK-LABEL: @no_pairs_of_columns
+// CHECK-NOT: vectorized
+tensor_loop.func @no_pairs_of_columns(%A: memref<13x5xf32>) outs(%B: memref<5x26xf32>) {
+  tensor_loop.grid (%r, %j, %b) in (5, 13, 2) {
+    tensor_loop.block "pairs" spatial(%vr in 5 = %r, %vj in 13 = %j, %vb in 2 = %b) {
+      %a = memref.load %A[%vj, %vr] : memref<13x5xf32>
+      %c2 = arith.constant 2 : index
+      %0 = arith.muli %vj, %c2 : index
+      %1 = arith.addi %0, %vb : index
+      memref.store %a, %B[%vr, %1] : memref<5x26xf32>
+    }
+  }
+}
