@@ -23,8 +23,8 @@ from ...dialects.tensor_loop import BlockOp, GridOp
 from ..kernels.contraction import Contraction, Operand, alone, bound_in_order, factors_of, index_ranges, initial_value
 from ..kernels.padding import is_zero, without_copy
 
-MOST_TAPS = 32
-"""The most taps of a window that are written out."""
+MOST_TAPS = 49
+"""The most taps of a window that are written out: those of 7x7, as networks have them."""
 
 MOST_PIECES = 64
 """

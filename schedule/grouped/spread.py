@@ -25,9 +25,12 @@ from ...core.roles import TILING
 from ...dialects.schedule import DepthwiseAttr
 from ...dialects.tensor_loop import GridOp
 from ...machine.machine import Machine
-from ..depthwise.convolution import MOST_TAPS, Depthwise, has_runs
+from ..depthwise.convolution import Depthwise, has_runs
 from ..kernels.contraction import Contraction, Operand, contraction_of
 from ..kernels.padding import is_zero, without_copy
+
+MOST_TAPS = 32
+"""The most taps of a window that are written out for each channel of a group."""
 
 
 @dataclass(frozen=True)

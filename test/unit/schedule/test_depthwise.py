@@ -89,14 +89,16 @@ def test_tiles_are_one_pixel_wide_beyond_l2(size: int, widest: int) -> None:
     assert max(op.box_accesses()[0].sizes[2] for op in stored) == widest
 
 
-def test_a_large_window_reads_a_padded_copy() -> None:
-    module = check(small_integers(1, 1, 9, 9, 20), small_integers(2, 5, 5, 1, 20), [1, 1], [2, 2, 2, 2], [1, 1], "relu")
+@pytest.mark.parametrize("kernel", [5, 7])
+def test_a_large_window_reads_a_padded_copy(kernel: int) -> None:
+    x, w = small_integers(1, 1, 9, 9, 20), small_integers(2, kernel, kernel, 1, 20)
+    module = check(x, w, [1, 1], [kernel // 2] * 4, [1, 1], "relu")
     assert is_tiled(module) and is_copied(module)
 
 
 def test_left_to_others() -> None:
     """A window of many taps. Groups of several channels and several outputs per channel: `test_grouped.py`."""
-    x, w = small_integers(1, 1, 9, 9, 8), small_integers(2, 7, 7, 1, 8)
+    x, w = small_integers(1, 1, 9, 9, 8), small_integers(2, 8, 7, 1, 8)
     properties = ', groups = 8, data_layout = "NHWC", kernel_layout = "HWIO"'
-    result = np.zeros((1, 3, 3, 8), np.float32)
+    result = np.zeros((1, 2, 3, 8), np.float32)
     assert not is_tiled(scheduled(program(x, w, result, properties, "")))
