@@ -168,19 +168,21 @@ panel is read once. |
 float type. Tiles are those of a depthwise convolution; a tile of up to 9 taps keeps the weights of all. An input \
 costs half a cycle more where registers have 64 bytes. | A vector with one small group is mostly empty. An input is \
 spread over the lanes of its group once for all taps and rows of a tile. |
-| a 3x3 convolution by Winograd's F(2x2, 3x3) | Stride 1, f32 or f64, constant filters, no groups; not with \
+| a 3x3 convolution by Winograd's F(2x2, 3x3) | Stride 1, sums in f32 or f64, constant filters, no groups; not with \
 `numerics="strict"`. For each square of 2x2 outputs, 16 multiply-adds and 120 cycles per vector for each transform \
 take fewer cycles than 36 multiply-adds. Filters larger than L2 / 2 are read at 8 bytes a cycle: where that takes \
-longer than the arithmetic, it counts instead. | It needs fewer products, and docs/numerics.md shows that errors are \
-no larger. |
+longer than the arithmetic, it counts instead. Those of f16 and bf16 are transformed into f32. | It \
+needs fewer products, and docs/numerics.md shows that errors are no larger. |
 | squares at once | As many as fit L2 / 2 when transformed, before and after the products, but at least 48. Blocks \
 that cores can share come first. | The filters are read once per block. What lies between the transforms and the \
 products stays in L2. |
 | b copied into panels as wide as a tile | b is a constant; or its rows are not contiguous; or at least 20 tiles of \
 rows read it, 4 where it has L2 / 8 bytes or more | Panels are read in order, a tile at a time. |
+| at most 10 rows of a tile | a is f16 and the sums are f32 | Four steps of all rows are converted at once. With \
+more rows, products wait for that (measured). |
 | parts of k | b in panels, more than two tiles of rows, one reduce axis: as many equal parts as make each at most \
-1024 steps long | A panel of a part stays near while the rows go by. Each further part loads and stores the result \
-once more. |
+1024 steps long, 2048 where b is f16 or bf16 | A panel of a part stays near while the rows go by. Each \
+further part loads and stores the result once more. |
 | panels per block | The same. Twice the panels fit 3/4 L2 less the bytes of a, which count where they are at most L2 \
 / 2. | The block stays in L2 while the rows go by, and the next block can be copied beside it. |
 | the loop over panels outside the loop over rows | One axis of rows: a part of k takes at most L2 / 8 bytes of a, or \
@@ -195,8 +197,8 @@ four steps of the sum. | b comes from L3 or memory while all tiles compute, not 
 panel, and k is one part: each step prefetches its share of the rows of the next tile. | The processor does not keep \
 track of several rows that are read from memory side by side. 1x1 convolutions to few channels get 5 to 8 % faster. |
 | loops of vectors on register tiles of 1 x 64 (`vectorize-loops`) | The target has registers of 64 bytes. \
-The loop runs over f32, at least 16 iterations, neighbours in a row. | Four registers hide the latency of each \
-other. Functions and maxima use instructions that LLVM's vectoriser does not use. |
+The loop runs over f32, f16 or bf16, at least 16 iterations, neighbours in a row. | Four registers hide the \
+latency of each other. Functions and maxima use instructions that LLVM's vectoriser does not use. |
 | the next row is prefetched (`tile.prefetch`) | The same, for several loops one after the other on one row. What the \
 second loop reads and the first writes is prefetched, where two rows of each fit L1. | The processor starts anew with \
 each row, because loops that find the row in L1 miss nothing. |
