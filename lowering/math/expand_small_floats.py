@@ -242,7 +242,7 @@ CONTINUOUS = (
     *(arith.AddfOp, arith.SubfOp, arith.MulfOp, arith.DivfOp),
     *(arith.MaximumfOp, arith.MinimumfOp, arith.MaxnumfOp, arith.MinnumfOp),
     *(math.ExpOp, math.Exp2Op, math.ExpM1Op, math.LogOp, math.Log1pOp, math.TanhOp, math.ErfOp, math.SqrtOp),
-    *(math.RsqrtOp, math.FmaOp),
+    math.RsqrtOp,
 )
 """Ops of which a small change of an operand changes the result by little, as far as there is one."""
 

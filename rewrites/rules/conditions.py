@@ -8,7 +8,7 @@ from math import frexp, prod
 from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerType, ShapedType, Signedness, TensorType
 from xdsl.ir import Attribute, Operation
 
-from ...core.ir.element_types import dtype_name
+from ...core.ir.element_types import dtype_name, is_small_float
 from ...core.ir.normal_form import normal_properties, with_defaults
 from ...dialects.graph.base import plain_properties
 from ...dialects.graph.elementwise import ClipOp
@@ -41,6 +41,12 @@ def signed(match: Match, thing: Thing) -> bool:
     """The elements have a sign: floats and signed integers."""
     type_ = element_type(as_value(thing).type)
     return is_float_type(type_) or (not unsigned(match, thing) and str(type_) != "i1")
+
+
+@condition("own-arithmetic", protects="cost")
+def own_arithmetic(match: Match, thing: Thing) -> bool:
+    """The elements are not f16 or bf16, whose arithmetic is that of f32, rounded."""
+    return not is_small_float(element_type(as_value(thing).type))
 
 
 @condition("number")

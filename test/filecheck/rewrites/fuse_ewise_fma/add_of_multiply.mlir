@@ -99,3 +99,13 @@ func.func private @no_primitive(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<
   %b = graph.add %a, %y : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
   func.return %b : tensor<4xf32>
 }
+
+/// The sum of small floats takes the product unrounded as it is, and an fma of them is dear.
+// CHECK-LABEL: func.func @no_small_floats(
+// CHECK-NEXT: graph.multiply
+// CHECK-NEXT: graph.add
+func.func @no_small_floats(%x: tensor<4xf16>, %y: tensor<4xf16>) -> tensor<4xf16> {
+  %a = graph.multiply %x, %y : (tensor<4xf16>, tensor<4xf16>) -> tensor<4xf16>
+  %b = graph.add %a, %y : (tensor<4xf16>, tensor<4xf16>) -> tensor<4xf16>
+  func.return %b : tensor<4xf16>
+}
