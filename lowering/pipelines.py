@@ -106,7 +106,7 @@ UNTUNED: Passes = (
 FINISH = (*TO_LOOPS, *SCHEDULE, *TO_BUFFERS, *TO_LLVM)
 """The lowering of any level to the llvm level."""
 
-EXCESS = dict.fromkeys(("vectorize-loops", "expand-math"), "excess=true")
+EXCESS: dict[str, str] = dict.fromkeys(("vectorize-loops", "expand-math"), "excess=true")
 """What lets arithmetic on small floats go on unrounded."""
 
 POINTS: dict[str, str] = {

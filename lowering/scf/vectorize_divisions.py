@@ -82,7 +82,7 @@ class VectorizeDivisionsPass(StepwellPass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         wide = chosen_machine(self.target).has_wide_registers if self.wide is None else self.wide
         for loop in ops_of(op, scf.ForOp):
-            found = [each for each in loop.body.block.ops if _is_taken(each, wide)]
+            found = [each for each in loop.body.block.ops if isinstance(each, Division) and _is_taken(each, wide)]
             if not found or not _is_free(loop):
                 continue
             for division in found:
@@ -93,9 +93,9 @@ class VectorizeDivisionsPass(StepwellPass):
                 self.count("checks after loops")
 
 
-def _is_taken(op: Operation, wide: bool) -> bool:
+def _is_taken(op: Division, wide: bool) -> bool:
     """Returns whether `op` divides integers that floats can divide, by what is neither a constant nor 0."""
-    if not isinstance(op, Division) or not isinstance(op.result.type, IntegerType):
+    if not isinstance(op.result.type, IntegerType):
         return False
     width = op.result.type.width.data
     if width not in (8, 16, 32) and not (width == 64 and wide and isinstance(op, SIGNED)):
@@ -191,8 +191,8 @@ class _Writer:
         real = f32 if width <= IN_F32 else f64
         to_float = arith.SIToFPOp if signed else arith.UIToFPOp
         to_integer = arith.FPToSIOp if signed or width < IN_F64 else arith.FPToUIOp
-        parts = [self.add(to_float(operand, real)) for operand in (op.lhs, op.rhs)]
-        quotient = self.add(arith.DivfOp(*parts))
+        dividend, divisor = (self.add(to_float(operand, real)) for operand in (op.lhs, op.rhs))
+        quotient = self.add(arith.DivfOp(dividend, divisor))
         if isinstance(op, arith.FloorDivSIOp):
             quotient = self.add(math.FloorOp(quotient))
         whole = self.add(to_integer(quotient, i32))
@@ -202,15 +202,13 @@ class _Writer:
     def wide(self) -> SSAValue:
         """Divides the sizes of signed integers of 64 bits, and gives the result its sign."""
         op, zero = self.op, self.number(0)
-        below = [self.compare(operand, zero, "slt") for operand in (op.lhs, op.rhs)]
-        a, b = (
-            self.where(negative, self.add(arith.SubiOp(zero, operand)), operand)
-            for negative, operand in zip(below, (op.lhs, op.rhs), strict=True)
-        )
+        below, divisor_below = (self.compare(operand, zero, "slt") for operand in (op.lhs, op.rhs))
+        a = self.where(below, self.add(arith.SubiOp(zero, op.lhs)), op.lhs)
+        b = self.where(divisor_below, self.add(arith.SubiOp(zero, op.rhs)), op.rhs)
         quotient, rest = self.sizes(a, b)
         if isinstance(op, arith.RemSIOp):
-            return self.where(below[0], self.add(arith.SubiOp(zero, rest)), rest)
-        differ = self.add(arith.XOrIOp(*below))
+            return self.where(below, self.add(arith.SubiOp(zero, rest)), rest)
+        differ = self.add(arith.XOrIOp(below, divisor_below))
         if isinstance(op, arith.FloorDivSIOp):
             more = self.add(arith.AndIOp(differ, self.compare(rest, zero, "ne")))
             quotient = self.where(more, self.add(arith.AddiOp(quotient, self.number(1))), quotient)
