@@ -17,7 +17,14 @@ from ..errors import ConversionError
 from ..registry import converter
 from ..value import Value
 from .pooling import average_pool
-from .quantized import dequantize_linear, dynamic_quantize_linear, matmul_integer, quantize_linear, rescaled
+from .quantized import (
+    dequantize_linear,
+    dynamic_quantize_linear,
+    matmul_integer,
+    quantize_linear,
+    requantized,
+    rescaled,
+)
 from .reduction import flattened
 from .signed_bytes import cast
 
@@ -27,6 +34,13 @@ _FLATTENED_SOFTMAX: Final = flattened(lambda b, x, axis: b.softmax(x, axis=axis)
 
 converter("QuantizeLinear", domain=DOMAIN)(quantize_linear)
 converter("DequantizeLinear", domain=DOMAIN)(dequantize_linear)
+
+
+def _zero_of(b: GraphBuilder, zero_point: Value | None, like: Value) -> tuple[Value | None, str]:
+    """Returns a zero point as a scalar, and the element type that it says."""
+    if zero_point is None:
+        return None, "i8" if like.dtype == "i8" else "ui8"
+    return b.reshape(zero_point, shape=()) if zero_point.rank else zero_point, zero_point.dtype
 
 
 def _quantised(b: GraphBuilder, x: Value, scale: Value, zero_point: Value | None, like: Value) -> Value:
@@ -48,8 +62,16 @@ def _binary(op: str) -> Callable[..., Value]:
         scale: Value,
         zero_point: Value | None = None,
     ) -> Value:
-        found = getattr(b, op)(dequantize_linear(b, x, x_scale, x_zero), dequantize_linear(b, y, y_scale, y_zero))
-        return _quantised(b, found, scale, zero_point, x)
+        scales = [each.known for each in (x_scale, y_scale, scale)]
+        if any(each is None or each.size != 1 for each in scales):
+            found = getattr(b, op)(dequantize_linear(b, x, x_scale, x_zero), dequantize_linear(b, y, y_scale, y_zero))
+            return _quantised(b, found, scale, zero_point, x)
+        # What is divided by in the end can divide the scales of the operands now, as it does in onnxruntime.
+        first, second, last = (np.float32(np.asarray(each).reshape(())) for each in scales)
+        right = b.constant(np.asarray(second / last if op == "add" else second))
+        left = b.constant(np.asarray(first / last))
+        found = getattr(b, op)(dequantize_linear(b, x, left, x_zero), dequantize_linear(b, y, right, y_zero))
+        return requantized(b, found, *_zero_of(b, zero_point, x))
 
     return convert
 
