@@ -239,7 +239,7 @@ def _interleaves(grid: GridOp, levels: tuple[Level, ...]) -> bool:
     if any(pair != (1, few.extent) for pair in zip(short.stores, long.stores, strict=True)):
         return False
     return all(
-        by in (0, 1) or (step, by) == (1, few.extent) for step, by in zip(short.strides, long.strides, strict=True)
+        by == 1 or (step, by) in ((0, 0), (1, few.extent)) for step, by in zip(short.strides, long.strides, strict=True)
     )
 
 
