@@ -19,7 +19,7 @@ from suite.arguments import new_file, positive, usable_cpu
 from suite.engine import OURS
 from suite.figures import LEAST_CASE, Row, geometric_mean, make_row
 from suite.measure import Harness
-from suite.one_op import load_cases
+from suite.one_op import load_cases, load_reasons
 
 PEER = "onnxruntime"
 
@@ -73,7 +73,10 @@ def line_of(row: Row) -> str:
 
 
 def summary(rows: list[Row]) -> list[str]:
-    """The geometric means, whole and by theme, the cases below the least ratio, and where we have no result."""
+    """
+    The geometric means, whole and by theme, the cases below the least ratio, those of them that ops.txt gives a reason
+    for, and where we have no result.
+    """
     by_theme: dict[str, list[float]] = defaultdict(list)
     for row in rows:
         if row.ratio is not None:
@@ -82,9 +85,14 @@ def summary(rows: list[Row]) -> list[str]:
     mean = geometric_mean(ratios)
     lines = [f"{len(ratios)} cases beside {PEER}" + (f", geometric mean {mean:.2f}" if mean else "")]
     lines += [f"  {theme}: {geometric_mean(each):.2f} over {len(each)}" for theme, each in by_theme.items()]
-    slow = sorted((row for row in rows if row.ratio is not None and row.ratio < LEAST_CASE), key=_ratio)
+    below = sorted((row for row in rows if row.ratio is not None and row.ratio < LEAST_CASE), key=_ratio)
+    reasons = load_reasons()
+    known = {row.name: why for row in below for pattern, why in reasons if re.search(pattern, row.name)}
+    slow = [row for row in below if row.name not in known]
     lines.append(f"{len(slow)} cases below {LEAST_CASE}" + (":" if slow else ""))
     lines += [f"  {line_of(row)}" + (" (at the roof)" if _at_roof(row) else "") for row in slow]
+    lines.append(f"{len(known)} cases below {LEAST_CASE} for a known reason" + (":" if known else ""))
+    lines += [f"  {line_of(row)}: {known[row.name]}" for row in below if row.name in known]
     lost = [row for row in rows if OURS in row.trouble]
     lines.append(f"{len(lost)} cases without a right result of ours" + (":" if lost else ""))
     lines += [f"  {row.name}: {row.trouble[OURS]}" for row in lost]

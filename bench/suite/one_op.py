@@ -72,6 +72,12 @@ def load_cases(table: Path = TABLE) -> list[dict[str, Any]]:
     return cases
 
 
+def load_reasons(table: Path = TABLE) -> list[tuple[str, str]]:
+    """Why cases are below the least ratio: patterns of names, and reasons, from the lines `#- PATTERN: reason`."""
+    lines = [line[3:] for line in table.read_text(encoding="utf-8").splitlines() if line.startswith("#- ")]
+    return [(pattern.strip(), why.strip()) for pattern, _, why in (line.partition(": ") for line in lines)]
+
+
 @dataclass(frozen=True)
 class Operand:
     """An operand of the op: `dtype`, and a shape or the elements. The range says which numbers are drawn."""

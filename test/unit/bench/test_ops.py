@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 
@@ -14,7 +15,7 @@ sys.path.insert(0, str(BENCH))
 
 import ops  # noqa: E402
 from suite.figures import Row  # noqa: E402
-from suite.one_op import OneOp, load_cases, what_is_wrong  # noqa: E402
+from suite.one_op import OneOp, load_cases, load_reasons, what_is_wrong  # noqa: E402
 from suite.programs import describe  # noqa: E402
 
 CASES = {case["name"]: case for case in load_cases()}
@@ -100,6 +101,17 @@ def test_the_summary_names_slow_and_lost_cases() -> None:
     assert lines[:2] == ["2 cases beside onnxruntime, geometric mean 1.00", "  moves: 1.00 over 2"]
     assert "1 cases below 0.85:" in lines and "  0.50      10.0       5.0  90%  a (at the roof)" in lines
     assert lines[-2:] == ["1 cases without a right result of ours:", "  c: wrong: x"]
+
+
+def test_cases_with_a_reason_stand_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ops, "load_reasons", lambda: [("^a", "libm: both call it")])
+    lines = ops.summary([row("a", 0.5), row("b", 0.6)])
+    assert "1 cases below 0.85:" in lines and "1 cases below 0.85 for a known reason:" in lines
+    assert "  0.50      10.0       5.0  90%  a: libm: both call it" in lines
+
+
+def test_reasons_are_about_cases() -> None:
+    assert all(why and any(re.search(pattern, name) for name in CASES) for pattern, why in load_reasons())
 
 
 def test_arguments_that_cannot_be(capsys: pytest.CaptureFixture[str]) -> None:
