@@ -18,7 +18,7 @@ from ..types import F32, PTR
 from .cursor import PlaceCursor
 
 AT_ONCE = 4
-"""The steps of a row that are converted at once."""
+"""The most steps of a row that are converted at once."""
 
 SLOT_BYTES, F32_BYTES = 64, 4
 """The alignment of the slot, and of its elements."""
@@ -31,28 +31,41 @@ class HalfElements:
         self.builder = builder
         self.cursor = cursor
         self.rows = rows
-        self.whole = steps - steps % AT_ONCE if cursor.steps[1] == 1 else 0
-        """The steps of which several are converted at once. The others are too few, or not next to each other."""
-        if self.whole:
+        self.parts = _parts(steps) if cursor.steps[1] == 1 and steps > 1 else {}
+        """The steps that are converted at once, by the first of them. There are none where rows are not contiguous."""
+        self.first = 0
+        if self.parts:
             self.written, self.read = _slot(builder, rows * AT_ONCE)
 
     def element(self, row: int, step: int) -> SSAValue:
         """Returns an element as an f32."""
         builder = self.builder
-        if step >= self.whole:
+        if not self.parts:
             return change_format(builder, self.cursor.scalar(row, step), F32)
-        if row == step % AT_ONCE == 0:
-            self._write(step)
-        place = builder.gep(self.read, row * AT_ONCE + step % AT_ONCE, F32)
+        if row == 0 and step in self.parts:
+            self.first = step
+            self._write(step, self.parts[step])
+        place = builder.gep(self.read, row * AT_ONCE + step - self.first, F32)
         return builder.load(place, F32, F32_BYTES)
 
-    def _write(self, step: int) -> None:
+    def _write(self, step: int, count: int) -> None:
         """Converts the next steps of all rows."""
         builder = self.builder
         for row in range(self.rows):
-            few = self.cursor.row(row, step, AT_ONCE)
-            wide = change_format(builder, few, builder.types.vector(F32, AT_ONCE))
-            builder.store(wide, builder.gep(self.written, row * AT_ONCE, F32), AT_ONCE * F32_BYTES)
+            few = self.cursor.row(row, step, count)
+            wide = change_format(builder, few, builder.types.vector(F32, count))
+            builder.store(wide, builder.gep(self.written, row * AT_ONCE, F32), count * F32_BYTES)
+
+
+def _parts(steps: int) -> dict[int, int]:
+    """Returns steps in parts of four, two and one: the first of each, and how many they are."""
+    found: dict[int, int] = {}
+    first = 0
+    for count in (AT_ONCE, 2, 1):
+        while steps - first >= count:
+            found[first] = count
+            first += count
+    return found
 
 
 def _slot(builder: LLVMBody, count: int) -> tuple[SSAValue, SSAValue]:

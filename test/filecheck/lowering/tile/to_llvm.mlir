@@ -113,8 +113,8 @@ func.func @half_rows(%u: memref<2x16xf32>, %a: memref<2x5xf16>, %b: memref<5x16x
   // CHECK: llvm.call_intrinsic "llvm.fmuladd"
   // CHECK: llvm.getelementptr {{.*}}%[[SAME]][4]
   // CHECK-COUNT-7: llvm.call_intrinsic "llvm.fmuladd"
-  // The fifth step is converted by itself.
-  // CHECK: llvm.fpext %{{.*}} : f16 to f32
+  // The fifth step is what is left.
+  // CHECK: llvm.fpext %{{.*}} : vector<1xf16> to vector<1xf32>
   // CHECK: llvm.return
   %c0 = arith.constant 0 : index
   %0 = tile.load %u[%c0, %c0] : memref<2x16xf32>, vector<2x16xf32>
