@@ -26,10 +26,10 @@ from xdsl.utils.exceptions import VerifyException
 
 from ..messages.diagnostics import Diagnostic, about, attach_source_line, render
 from ..messages.locations import nearest_source_point
-from ..plugins import maker_of
+from ..plugins import maker_of, registry
 from .attribute_names import wrong_attribute
 from .dominance import DominatorTree
-from .extra_checks import missed_by_verifier
+from .extra_checks import OP_CHECK, Finding, missed_by_verifier
 from .symbols import lookup_symbol
 
 GRAPH_REGION_OPS: Final = frozenset({"hw.module", "pdl.pattern", "irdl.dialect", "irdl.operation"})
@@ -236,9 +236,19 @@ class _Verifier:
             if (maker := maker_of(type(op).__module__)) is not None:
                 message = f"the verifier of {maker} failed: {type(error).__name__}: {message}"
             self._fail(op, message, error)
-        missed = missed_by_verifier(op)
+        missed = self._missed(op)
         if missed is not None:
             self._fail(missed.op, missed.message, hint=missed.hint, notes=missed.notes)
+
+    def _missed(self, op: Operation) -> Finding | None:
+        try:
+            return missed_by_verifier(op)
+        except Exception as error:
+            maker = maker_of(registry().root.get((OP_CHECK, op.name), "stepwell"))
+            if maker is None:
+                raise
+            message = f"the check of {maker} failed: {type(error).__name__}: {error or type(error).__name__}"
+            self._fail(op, message, error)
 
     def _check_attributes(self, op: IRDLOperation) -> None:
         """A property written among the attributes would be ignored without a word."""

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from stepwell.core.ir import extra_checks
 from stepwell.core.ir.verification import VerificationError
 from stepwell.core.passes.pipelines import run_pipeline
 from stepwell.core.plugins import PLUGIN_GROUP, LoadedPlugin, maker_of, registry
@@ -124,6 +125,22 @@ def test_a_fault_of_a_verifier(plug_in: Any):
         run_pipeline(make_context(), program_with(plug_in.BadlyVerifiedOp), "")
     assert caught.value.diagnostic.message == (
         "'faulty.verifier': the verifier of package 'faulty-parts' failed: KeyError: 'missing'"
+    )
+
+
+def test_a_fault_of_a_check(plug_in: Any, monkeypatch: pytest.MonkeyPatch):
+    """A check that a package adds to the verifier of another one's op."""
+    known = registry().extensions[extra_checks.OP_CHECK]
+    monkeypatch.setitem(known, "graph.relu", lambda: lambda op: {}["missing"])
+    monkeypatch.setitem(registry().root, (extra_checks.OP_CHECK, "graph.relu"), "faulty_parts")
+    extra_checks._extensions.cache_clear()
+    try:
+        with pytest.raises(VerificationError) as caught:
+            parse(PROGRAM)
+    finally:
+        extra_checks._extensions.cache_clear()
+    assert caught.value.diagnostic.message == (
+        "'graph.relu': the check of package 'faulty-parts' failed: KeyError: 'missing'"
     )
 
 
