@@ -1,4 +1,8 @@
-"""Writes the figures of a run into docs/performance.md, between its markers. `make bench` calls it last."""
+"""
+Writes the figures of a run into docs/performance.md, between the markers of the processor. `make bench` calls it last.
+
+Each kind of processor has a section, which a later run on the same kind replaces.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +20,7 @@ from zoo import HEADER, cells
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "performance.md"
 
-START, END = "<!-- results: written by bench/page.py -->", "<!-- end of results -->"
+END = "<!-- end of results -->"
 
 
 def run_text(result: dict[str, Any]) -> str:
@@ -64,7 +68,7 @@ def compile_text(result: dict[str, Any]) -> str:
     ]
     return "\n\n".join(
         [
-            "### Compile time",
+            "#### Compile time",
             f"Seconds, {result['clock']} clock.",
             markdown(header, rows),
             bullets(result["notes"]),
@@ -74,14 +78,14 @@ def compile_text(result: dict[str, Any]) -> str:
 
 def threads_text(result: dict[str, Any]) -> str:
     """The findings of threads.py --json."""
-    return f"### Two threads\n\n{bullets(result['notes'])}"
+    return f"#### Two threads\n\n{bullets(result['notes'])}"
 
 
 def zoo_text(result: dict[str, Any]) -> str:
     """The table of zoo.py --json."""
     return "\n\n".join(
         [
-            "### Networks of torchvision",
+            "#### Networks of torchvision",
             f"One thread, {result['rounds']} rounds, on {result['machine']['date']}.",
             markdown(HEADER, [cells(row, 3) for row in result["networks"]]),
             bullets(result["notes"]),
@@ -97,12 +101,24 @@ def wrapped(text: str, hanging: str = "") -> str:
     return textwrap.fill(text, 120, subsequent_indent=hanging, break_long_words=False, break_on_hyphens=False)
 
 
-def replaced(page: str, text: str) -> str:
-    """The page with `text` between its markers. Ends the program when it has none."""
-    if START not in page or END not in page:
-        sys.exit(f"the page has no '{START}' and '{END}'")
-    head, rest = page.split(START, 1)
-    return f"{head}{START}\n\n{text}\n\n{END}{rest.split(END, 1)[1]}"
+def start_of(processor: str) -> str:
+    """The marker before the figures of a kind of processor."""
+    return f"<!-- results on {processor}: written by bench/page.py -->"
+
+
+def replaced(page: str, processor: str, text: str) -> str:
+    """
+    The page with `text` between the markers of a processor. A new one comes behind all others. Ends the program when
+    the page has no markers.
+    """
+    start = start_of(processor)
+    if END not in page:
+        sys.exit(f"the page has no '{END}'")
+    section = f"{start}\n\n### {processor}\n\n{text}\n\n{END}"
+    if start not in page:
+        return f"\n\n{section}".join([page[: page.rindex(END) + len(END)], page[page.rindex(END) + len(END) :]])
+    head, rest = page.split(start, 1)
+    return f"{head}{section}{rest.split(END, 1)[1]}"
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -112,8 +128,11 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--threads", type=existing_file, help="what threads.py --json wrote")
     parser.add_argument("--zoo", type=existing_file, help="what zoo.py --json wrote")
     parser.add_argument("--page", type=existing_file, default=PAGE)
+    parser.add_argument("--processor", metavar="NAME", help="the title of its section, else what the system says")
     options = parser.parse_args(arguments)
-    parts = [run_text(figures_in(options.kernels, "machine"))]
+    kernels = figures_in(options.kernels, "machine")
+    processor = options.processor or kernels["machine"]["cpu"]
+    parts = [run_text(kernels)]
     if options.threads is not None:
         parts.append(threads_text(figures_in(options.threads, "notes")))
     if options.compile_time is not None:
@@ -121,7 +140,7 @@ def main(arguments: list[str] | None = None) -> None:
     if options.zoo is not None:
         parts.append(zoo_text(figures_in(options.zoo, "networks")))
     page = options.page.read_text(encoding="utf-8")
-    options.page.write_text(replaced(page, "\n\n".join(parts)), encoding="utf-8")
+    options.page.write_text(replaced(page, processor, "\n\n".join(parts)), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -237,12 +237,14 @@ def test_a_quick_run_and_its_page(tmp_path: Path):
         assert row["trouble"] == {} and row["best_peer"] == "numpy"
         assert set(row["microseconds"]) == {"stepwell", "numpy", "roof"}
     run_script("compile_time.py", "--quick", "--json", str(compile_time))
-    copy.write_text(page.PAGE.read_text(encoding="utf-8"), encoding="utf-8")
-    for _ in range(2):
-        page.main([str(kernels), "--compile-time", str(compile_time), "--page", str(copy)])
+    before = page.PAGE.read_text(encoding="utf-8")
+    copy.write_text(before, encoding="utf-8")
+    for _ in range(2):  # The second run replaces the section of the first one, and that of no other processor.
+        page.main([str(kernels), "--compile-time", str(compile_time), "--page", str(copy), "--processor", "Z80"])
     text = copy.read_text(encoding="utf-8")
-    assert text.count("| gemm_100x100x100 |") == 1 and text.count("### Compile time") == 1
-    assert str(tmp_path) not in text and text.count(page.END) == 1
+    for part in ("| gemm_100x100x100 |", "#### Compile time", page.END):
+        assert text.count(part) == before.count(part) + 1
+    assert str(tmp_path) not in text
 
 
 def test_unknown_cases_are_named():

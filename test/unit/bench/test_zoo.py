@@ -47,7 +47,7 @@ def test_kernels_are_ranked_by_their_least_times() -> None:
 def test_the_page_has_the_table() -> None:
     result = {"rounds": 5, "machine": {"date": "2026-11-23"}, "networks": [row("net", 1.5)], "notes": ["1 network"]}
     text = page.zoo_text(result)
-    assert text.startswith("### Networks of torchvision\n\nOne thread, 5 rounds, on 2026-11-23.\n\n| network |")
+    assert text.startswith("#### Networks of torchvision\n\nOne thread, 5 rounds, on 2026-11-23.\n\n| network |")
     assert text.endswith("\n| net | 10.00 | 15.00 | - | 1.50 | onnxruntime | 1e-06 | - | - |\n\n* 1 network")
 
 
