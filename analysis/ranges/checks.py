@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from operator import is_
+from weakref import WeakKeyDictionary
 
 from xdsl.dialects.builtin import MemRefType
 from xdsl.dialects.func import FuncOp
+from xdsl.ir import Operation
 
 from ...core.ir.extra_checks import Finding
 from ...core.ir.walk import walk
+from ...dialects.tensor_loop import CallOp
 from ...dialects.tensor_loop import FuncOp as LoopFunction
 from .accesses import Accesses
 from .effects import effect_faults
@@ -31,11 +35,40 @@ def check_function(function: FuncOp) -> Finding | None:
     return _checked(function)
 
 
+_VALID: WeakKeyDictionary[Operation, list[object]] = WeakKeyDictionary()
+"""The state in which a function was valid. A pass leaves most functions as they were, so they are looked at once."""
+
+
 def _checked(function: LoopFunction | FuncOp) -> Finding | None:
+    state = _state_of(function)
+    if _is_same(_VALID.get(function), state):
+        return None
     fault = next(_faults(function), None)
     if fault is not None:
         return fault if isinstance(fault, Finding) else Finding(fault.op, fault.message, fault.hint)
+    if state:
+        _VALID[function] = state
     return None
+
+
+def _state_of(function: Operation) -> list[object]:
+    """
+    Returns all that the checks look at. It is nothing where functions that are called have a say too.
+
+    The list keeps its objects alive, so that a new one never passes for an old one.
+    """
+    found: list[object] = []
+    for op in walk(function):
+        if isinstance(op, CallOp):
+            return []
+        found += (op, op.parent, *op.operands)
+        found += (*op.properties, *op.properties.values(), *op.attributes, *op.attributes.values())
+        found += [result.type for result in op.results]
+    return found
+
+
+def _is_same(known: list[object] | None, state: list[object]) -> bool:
+    return known is not None and len(known) == len(state) and all(map(is_, known, state))
 
 
 def _faults(function: LoopFunction | FuncOp) -> Iterator[Fault | Finding]:
