@@ -12,6 +12,8 @@ from typing import Any, Final
 from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType, StridedLayoutAttr, UnrealizedConversionCastOp
 from xdsl.ir import Operation
 
+from .literals import constant_of
+
 Number = int | None
 """A size, stride or offset. None is one that is not known."""
 
@@ -170,6 +172,14 @@ def _check(faults: Callable[[Any], Iterator[str]]) -> Callable[[Any], str | None
     return lambda op: next(faults(op), None)
 
 
+def _dim(op: Any) -> str | None:
+    """The size of a dimension that there is not would be read from nowhere."""
+    found, kind = constant_of(op.index), op.source.type
+    if found is None or not isinstance(kind, MemRefType) or 0 <= found < len(kind.get_shape()):
+        return None
+    return f"there is no dimension {found} of {kind}"
+
+
 VIEW_CHECKS: Final[dict[str, Callable[[Any], str | None]]] = {
     "memref.subview": _check(_subview),
     "memref.reinterpret_cast": _check(_reinterpret_cast),
@@ -178,5 +188,6 @@ VIEW_CHECKS: Final[dict[str, Callable[[Any], str | None]]] = {
     "memref.collapse_shape": _check(_reshape),
     "memref.expand_shape": _check(_reshape),
     "builtin.unrealized_conversion_cast": _check(_conversion),
+    "memref.dim": _dim,
 }
 """The checks by name of the op. Each returns what is wrong with the type of a view, or `None`."""

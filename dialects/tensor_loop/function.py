@@ -39,6 +39,7 @@ from xdsl.traits import (
     MemoryAllocEffect,
     SingleBlockImplicitTerminator,
     SymbolOpInterface,
+    SymbolTable,
     SymbolUserOpInterface,
 )
 from xdsl.utils.exceptions import VerifyException
@@ -132,6 +133,9 @@ class FuncOp(IRDLOperation):
         return self.function_type.outputs.data
 
     def verify_(self) -> None:
+        parent = self.parent_op()
+        if parent is not None and not parent.has_trait(SymbolTable):
+            raise VerifyException(f"@{self.sym_name.data} stands in '{parent.name}', expected a module around it")
         expected = (*self.input_types, *self.output_types)
         found = self.body.block.arg_types
         if tuple(found) != expected:

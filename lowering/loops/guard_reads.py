@@ -307,6 +307,7 @@ class _Code:
         dimension, step, length = moves[0]
         zero, end, one = self.number(0), self.number(length), self.number(1)
         block, stop = Block(arg_types=[IndexType()]), scf.YieldOp()
+        stop.location = self.source.location
         block.add_op(stop)
         self.place(scf.ForOp(zero, end, one, [], Region(block)))
         inner, indices = _Code(InsertPoint.before(stop), self.source), list(part.indices)

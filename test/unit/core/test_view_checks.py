@@ -107,3 +107,10 @@ def test_views_of_other_types_are_refused(op: str, message: str) -> None:
 )
 def test_views_that_fit_verify(op: str) -> None:
     parse(program(op))
+
+
+@pytest.mark.parametrize("dimension", [-1, 2])
+def test_a_dimension_that_is_not_there(dimension: int) -> None:
+    text = f"%c = arith.constant {dimension} : index\n  %d = memref.dim %m, %c : {MATRIX}"
+    with pytest.raises(VerifyException, match=f"'memref.dim': there is no dimension {dimension} of {MATRIX}"):
+        parse(program(text).replace("%v = ", ""))

@@ -102,3 +102,13 @@ tensor_loop.func @sizes() outs() {
   // expected-error@+1 {{memref<?xf32> has 1 dynamic dimensions but 0 sizes are given}}
   %T = tensor_loop.alloc : memref<?xf32>
 }
+
+// -----
+
+tensor_loop.func @outer() outs() {
+  tensor_loop.block "b" reads() writes() {
+    // expected-error@+1 {{@inner stands in 'tensor_loop.block', expected a module around it}}
+    tensor_loop.func @inner() outs() {
+    }
+  }
+}
