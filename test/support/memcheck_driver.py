@@ -181,24 +181,31 @@ def _elements(sizes: Sequence[int]) -> int:
 
 
 def _run(prepared: Sequence[Prepared], folder: Path, threads: int) -> Iterator[Outcome]:
-    """Runs the driver once."""
+    """
+    Runs the driver on the processor, whose results count, and under memcheck.
+
+    Valgrind 3.19 computes some comparisons of AVX wrongly where there are NaNs: EQ_UQ, NEQ_OQ and their signalling
+    forms. So its results are not looked at.
+    """
     log = folder / f"valgrind{threads}.log"
     for each in prepared:
         (folder / f"{each.prefix}.out").unlink(missing_ok=True)
-    command = ["valgrind", *FLAGS, f"--log-file={log.name}", "./driver"]
     environment = {**os.environ, "STEPWELL_THREADS": str(threads)}
+    subprocess.run(["./driver"], cwd=folder, env=environment, capture_output=True, check=False)
+    differing = {each.prefix: _wrong_result(each, folder) for each in prepared}
+    command = ["valgrind", *FLAGS, f"--log-file={log.name}", "./driver"]
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
     found = dict(line.split(" ", 1) for line in done.stdout.splitlines() if " " in line)
     parts = log_parts(log.read_text(errors="replace"))
     for each in prepared:
         message = f"the driver ended with code {done.returncode} and says nothing of this program"
         if each.prefix in found:
-            message = _verdict(each, found[each.prefix], folder)
+            message = _verdict(each, found[each.prefix]) or differing[each.prefix]
         part = parts.get(each.prefix, "")
         yield Outcome(each.case.name, threads, f"{message}\n{part}".rstrip() if message else "")
 
 
-def _verdict(each: Prepared, line: str, folder: Path) -> str:
+def _verdict(each: Prepared, line: str) -> str:
     """Returns what is wrong with a program by the line of the driver: status, errors, changes, leaks, message."""
     status, errors, changed, leaked, *words = line.split(" ")
     error = " ".join(words)
@@ -210,14 +217,20 @@ def _verdict(each: Prepared, line: str, folder: Path) -> str:
         return f"{leaked} bytes are never freed"
     if (status != "0") != bool(each.error) or error != each.error:
         return f"status {status}, '{error}', expected '{each.error}'"
-    if status != "0":
-        return ""
-    data, begin = (folder / f"{each.prefix}.out").read_bytes(), 0
+    return ""
+
+
+def _wrong_result(each: Prepared, folder: Path) -> str:
+    """Returns which result of the driver differs from that of the program in this process."""
+    written = folder / f"{each.prefix}.out"
+    data, begin = written.read_bytes() if written.exists() else b"", 0
+    if each.error or len(data) != sum(wanted.nbytes for wanted in each.outputs):
+        return ""  # Where it ended early, memcheck says why.
     for number, wanted in enumerate(each.outputs):
         found = data[begin : begin + wanted.nbytes]
         begin += wanted.nbytes
         if not same(np.frombuffer(found, wanted.dtype).reshape(wanted.shape), wanted):
-            return f"result {number} differs from that of the same program outside of memcheck"
+            return f"result {number} of the exported program differs from that of the same program in this process"
     return ""
 
 

@@ -43,7 +43,7 @@ FAULTS = {
     ),
     "changes an input": ("out[0] = out[1] = 0; ((float *)in)[0] = 5;", 0, "the program changes its inputs"),
     "loses memory": ("out[0] = out[1] = 0; lose(malloc(12));", 0, "12 bytes are never freed"),
-    "another result": ("out[0] = 3; out[1] = in[1];", 0, "result 0 differs from that of the same program outside"),
+    "another result": ("out[0] = 3; out[1] = in[1];", 0, "result 0 of the exported program differs"),
     "another status": ("out[0] = out[1] = 0;", 4, "status 4, 'wrong', expected ''"),
 }
 """What the function of a program does with two floats, the status that it returns, and what is said of it."""
