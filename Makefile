@@ -77,7 +77,7 @@ bench: $(BENCH_STAMP)
 	$(BIN)/python bench/threads.py --json $(FIGURES)/threads.json
 	$(BIN)/python bench/zoo.py --json $(FIGURES)/zoo.json
 	$(BIN)/python bench/page.py $(FIGURES)/kernels.json --threads $(FIGURES)/threads.json \
-		--compile-time $(FIGURES)/compile_time.json --zoo $(FIGURES)/zoo.json
+		--compile-time $(FIGURES)/compile_time.json --ops $(FIGURES)/ops.json --zoo $(FIGURES)/zoo.json
 
 clean:
 	rm -rf $(VENV) .pytest_cache .hypothesis .ruff_cache build *.egg-info

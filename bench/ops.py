@@ -115,9 +115,11 @@ def main(arguments: list[str] | None = None) -> None:
     described = machine()
     print(f"{described['cpu']} ({described['features']}), {options.rounds} rounds, ratio, µs {OURS}, {PEER}, roof")
     rows = run(options)
-    print("\n" + "\n".join(summary(rows)))
+    notes = summary(rows)
+    print("\n" + "\n".join(notes))
     if options.json:
-        result = {"machine": described, "rounds": options.rounds, "cases": [row.to_json() for row in rows]}
+        cases = [row.to_json() for row in rows]
+        result = {"machine": described, "rounds": options.rounds, "cases": cases, "notes": notes}
         options.json.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
 
 

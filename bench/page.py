@@ -81,6 +81,21 @@ def threads_text(result: dict[str, Any]) -> str:
     return f"#### Two threads\n\n{bullets(result['notes'])}"
 
 
+def ops_text(result: dict[str, Any]) -> str:
+    """The findings of ops.py --json."""
+    lines = [f"{'  ' if note.startswith('  ') else ''}* {' '.join(note.split())}" for note in result["notes"]]
+    return "\n\n".join(
+        [
+            "#### Single ops",
+            wrapped(
+                f"One thread, {result['rounds']} rounds, on {result['machine']['date']}. A line has the ratio, the "
+                "microseconds of both, and the share of the roof."
+            ),
+            "\n".join(wrapped(line, "    ") for line in lines),
+        ]
+    )
+
+
 def zoo_text(result: dict[str, Any]) -> str:
     """The table of zoo.py --json."""
     return "\n\n".join(
@@ -126,6 +141,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("kernels", type=existing_file, help="what kernels.py --json wrote")
     parser.add_argument("--compile-time", type=existing_file, help="what compile_time.py --json wrote")
     parser.add_argument("--threads", type=existing_file, help="what threads.py --json wrote")
+    parser.add_argument("--ops", type=existing_file, help="what ops.py --json wrote")
     parser.add_argument("--zoo", type=existing_file, help="what zoo.py --json wrote")
     parser.add_argument("--page", type=existing_file, default=PAGE)
     parser.add_argument("--processor", metavar="NAME", help="the title of its section, else what the system says")
@@ -137,6 +153,8 @@ def main(arguments: list[str] | None = None) -> None:
         parts.append(threads_text(figures_in(options.threads, "notes")))
     if options.compile_time is not None:
         parts.append(compile_text(figures_in(options.compile_time, "programs")))
+    if options.ops is not None:
+        parts.append(ops_text(figures_in(options.ops, "notes")))
     if options.zoo is not None:
         parts.append(zoo_text(figures_in(options.zoo, "networks")))
     page = options.page.read_text(encoding="utf-8")

@@ -51,6 +51,13 @@ def test_the_page_has_the_table() -> None:
     assert text.endswith("\n| net | 10.00 | 15.00 | - | 1.50 | onnxruntime | 1e-06 | - | - |\n\n* 1 network")
 
 
+def test_the_page_has_the_single_ops() -> None:
+    notes = ["2 cases beside onnxruntime, geometric mean 1.50", "1 cases below 0.85:", "  0.80 5.0 4.0  50%  Sin f64"]
+    text = page.ops_text({"rounds": 3, "machine": {"date": "2026-11-23"}, "notes": notes})
+    assert text.startswith("#### Single ops\n\nOne thread, 3 rounds, on 2026-11-23. A line has the ratio")
+    assert text.endswith("\n* 1 cases below 0.85:\n  * 0.80 5.0 4.0 50% Sin f64")
+
+
 def test_the_summary_says_what_is_slow_and_wrong() -> None:
     fast = [row("a", 2.0), row("b", 1.0)]
     assert zoo.summary(fast)[0] == "2 of 2 networks, geometric mean 1.414 (floor 1.25): passes"
