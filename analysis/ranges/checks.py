@@ -35,40 +35,47 @@ def check_function(function: FuncOp) -> Finding | None:
     return _checked(function)
 
 
-_VALID: WeakKeyDictionary[Operation, list[object]] = WeakKeyDictionary()
+State = tuple[list[int], list[object]]
+
+_VALID: WeakKeyDictionary[Operation, State] = WeakKeyDictionary()
 """The state in which a function was valid. A pass leaves most functions as they were, so they are looked at once."""
 
 
 def _checked(function: LoopFunction | FuncOp) -> Finding | None:
     state = _state_of(function)
-    if _is_same(_VALID.get(function), state):
+    if state is not None and _is_same(_VALID.get(function), state):
         return None
     fault = next(_faults(function), None)
     if fault is not None:
         return fault if isinstance(fault, Finding) else Finding(fault.op, fault.message, fault.hint)
-    if state:
+    if state is not None:
         _VALID[function] = state
     return None
 
 
-def _state_of(function: Operation) -> list[object]:
+def _state_of(function: Operation) -> State | None:
     """
-    Returns all that the checks look at. It is nothing where functions that are called have a say too.
+    Returns all that the checks look at: how ops hang together, by their addresses, and what they are.
 
-    The list keeps its objects alive, so that a new one never passes for an old one.
+    It is nothing where functions that are called have a say too. What ops are is kept alive, so a new attribute never
+    passes for an old one. Ops are not, since that would keep the program. A new op at the address of an old one counts
+    as the old one only if it is the same in all that is kept.
     """
-    found: list[object] = []
+    places: list[int] = []
+    parts: list[object] = []
     for op in walk(function):
         if isinstance(op, CallOp):
-            return []
-        found += (op, op.parent, *op.operands)
-        found += (*op.properties, *op.properties.values(), *op.attributes, *op.attributes.values())
-        found += [result.type for result in op.results]
-    return found
+            return None
+        places += (id(op), id(op.parent), *map(id, op.operands))
+        parts += (op.__class__, *op.properties, *op.properties.values(), *op.attributes, *op.attributes.values())
+        parts += [result.type for result in op.results]
+    return places, parts
 
 
-def _is_same(known: list[object] | None, state: list[object]) -> bool:
-    return known is not None and len(known) == len(state) and all(map(is_, known, state))
+def _is_same(known: State | None, state: State) -> bool:
+    if known is None or known[0] != state[0] or len(known[1]) != len(state[1]):
+        return False
+    return all(map(is_, known[1], state[1]))
 
 
 def _faults(function: LoopFunction | FuncOp) -> Iterator[Fault | Finding]:
