@@ -20,7 +20,7 @@ from counts import FULL
 _UNHEALTHY = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example]
 
 settings.register_profile(
-    "ci", max_examples=25, derandomize=True, deadline=None, database=None, suppress_health_check=_UNHEALTHY
+    "ci", max_examples=12, derandomize=True, deadline=None, database=None, suppress_health_check=_UNHEALTHY
 )
 settings.register_profile(
     "full", max_examples=200, deadline=None, database=None, print_blob=True, suppress_health_check=_UNHEALTHY

@@ -83,7 +83,7 @@ PIECES = [
 ]
 
 
-@settings(max_examples=3000 if FULL else 300, deadline=None)
+@settings(max_examples=3000 if FULL else 150, deadline=None)
 @given(st.lists(st.sampled_from(PIECES) | st.characters(max_codepoint=0x250), max_size=12).map("".join))
 def test_any_text(text: str) -> None:
     assert tokens(StepwellLexer, text) == tokens(MLIRLexer, text)

@@ -6,6 +6,7 @@ import random
 from collections.abc import Iterator
 
 import pytest
+from counts import FULL
 from stepwell.core.ir.dominance import DominatorTree
 from stepwell.core.ir.verification import VerificationError, verify_module
 from stepwell.core.text.parsing import make_context, parse, parse_text
@@ -13,7 +14,7 @@ from xdsl.dialects import arith, builtin, cf, func, test
 from xdsl.dialects.builtin import ModuleOp, i1, i32
 from xdsl.ir import Block, Region
 
-CHAIN = 20_000
+CHAIN = 20_000 if FULL else 6_000
 
 
 def graph_region(edges: dict[int, list[int]], count: int) -> tuple[Region, list[Block]]:

@@ -20,8 +20,8 @@ from stepwell.testing.programs.program_generators import Program, random_program
 from stepwell.testing.programs.strategies import seeds
 from tolerances import check_random_program, check_same
 
-EXAMPLES = 60 if FULL else 3
-ORDERS = 150 if FULL else 8
+EXAMPLES = 60 if FULL else 2
+ORDERS = 150 if FULL else 4
 
 EXACT_PIPELINES = (
     "O0",
@@ -105,7 +105,7 @@ def test_passes_change_nothing_the_second_time(name: str) -> None:
         "inline-loops": "fuse-matmul-add,lower-graph-to-loops,fuse-loops",
         "bufferize": "to-loops",
     }[name]
-    for seed in range(20 if FULL else 4):
+    for seed in range(20 if FULL else 2):
         context = make_context()
         module = parse_text(context, random_program(seed, 10, smooth=True).text, "p.mlir")
         run_pipeline(context, module, parse_pipeline(f"{before},{name}" if before else name), verify_each=True)

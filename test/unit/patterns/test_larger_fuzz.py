@@ -26,7 +26,7 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp, ShapedType
 from xdsl.ir import Operation, OpResult, SSAValue
 
-SEEDS = 1500 if FULL else 25
+SEEDS = 1500 if FULL else 12
 
 
 def main_of(module: ModuleOp) -> func.FuncOp:

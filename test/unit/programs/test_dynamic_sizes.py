@@ -15,7 +15,7 @@ from xdsl.utils.test_value import create_ssa_value
 
 TENSOR = create_ssa_value(TensorType(f32, [-1, -1, -1]))
 LEAVES = [Size("size", TENSOR, axis) for axis in range(3)]
-EXAMPLES = 2000 if FULL else 200
+EXAMPLES = 2000 if FULL else 100
 
 numbers = st.integers(-3, 4)
 extents = st.tuples(*[st.integers(0, 5)] * 3)

@@ -16,7 +16,7 @@ from stepwell.schedule.program.interactive import Schedule
 from stepwell.testing import interpret
 from xdsl.dialects.builtin import MemRefType
 
-SEQUENCES = 300 if FULL else 12
+SEQUENCES = 300 if FULL else 6
 
 
 @pytest.mark.parametrize("seed", range(SEQUENCES))

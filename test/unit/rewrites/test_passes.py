@@ -208,7 +208,7 @@ def test_output_does_not_depend_on_the_hash_seed() -> None:
     assert len(outputs) == 1 and "graph." in outputs.pop()
 
 
-LENGTH = 20_000 if FULL else 4_000
+LENGTH = 20_000 if FULL else 1_500
 
 CHAINS = {
     "mixed": lambda i: (

@@ -27,7 +27,7 @@ from stepwell.schedule.kernels.contraction import Contraction
 from stepwell.schedule.products.borders import Border, Borders, Run
 from xdsl.dialects.builtin import ModuleOp
 
-EXAMPLES = 300 if FULL else 10
+EXAMPLES = 300 if FULL else 5
 DTYPES = {"f32": np.float32, "f64": np.float64, "i32": np.int32, "f16": np.float16}
 Array = np.ndarray[Any, Any]
 Pair = tuple[int, int]

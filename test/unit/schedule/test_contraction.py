@@ -21,7 +21,7 @@ from stepwell.dialects import tile
 from stepwell.machine.x86_64 import X86_64_V4
 from stepwell.schedule.kernels.register_tiles import choose_tile, fits, split_columns, split_evenly
 
-EXAMPLES = 300 if FULL else 15
+EXAMPLES = 300 if FULL else 6
 DTYPES = {"f32": np.float32, "f64": np.float64, "f16": np.float16}
 Array = np.ndarray[Any, Any]
 

@@ -26,7 +26,7 @@ from stepwell.core.ir.walk import ops_of
 from stepwell.dialects import tile
 from xdsl.dialects import memref
 
-EXAMPLES = 300 if FULL else 12
+EXAMPLES = 300 if FULL else 6
 
 
 @settings(max_examples=EXAMPLES, deadline=None)

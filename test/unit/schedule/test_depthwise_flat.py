@@ -33,7 +33,7 @@ from stepwell.dialects import tile
 from stepwell.dialects.tensor_loop import ForOp
 from xdsl.dialects.builtin import VectorType
 
-EXAMPLES = 300 if FULL else 10
+EXAMPLES = 300 if FULL else 5
 ONE = [1, 1]
 
 

@@ -21,7 +21,7 @@ from stepwell.dialects.tensor_loop import AllocOp, BlockOp, ForOp, FuncOp, GridO
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.exceptions import DiagnosticException
 
-EXAMPLES = 300 if FULL else 12
+EXAMPLES = 300 if FULL else 6
 MACHINES = [name for name in ("x86-64", "x86-64-v3") if runs_here(name)] or ["host"]
 
 PAIRS = st.tuples(st.integers(1, 2), st.integers(1, 2))

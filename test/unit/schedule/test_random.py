@@ -22,7 +22,7 @@ from stepwell.schedule.program.interactive import Schedule
 from stepwell.schedule.program.replay import Replay
 from xdsl.dialects.builtin import MemRefType, ModuleOp
 
-SEQUENCES = 1000 if FULL else 40
+SEQUENCES = 1000 if FULL else 25
 """Sequences that are run; sequence number n is made by seed n."""
 COUNTED = 600 if FULL else 120
 LEAST = 10 if FULL else 1

@@ -27,7 +27,7 @@ from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import SSAValue
 
-EXAMPLES = 200 if FULL else 20
+EXAMPLES = 200 if FULL else 8
 V4 = NAMED["x86-64-v4"]
 
 

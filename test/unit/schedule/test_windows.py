@@ -19,7 +19,7 @@ from xdsl.dialects import scf
 
 Array = np.ndarray[Any, Any]
 
-EXAMPLES = 200 if FULL else 15
+EXAMPLES = 200 if FULL else 8
 
 SPECIAL = np.array([np.nan, -np.nan, np.inf, -np.inf, 0.0, -0.0, 1.0, -1.0], np.float32)
 
