@@ -5,6 +5,9 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 WORKERS ?= 2
 
+# Tests start the tools hundreds of times. Where modules are compiled anew each time, that takes a third longer.
+export PYTHONDONTWRITEBYTECODE :=
+
 .PHONY: help demo test test-full test-hostile test-memcheck test-models check lint types lit unit bench clean
 
 help:
