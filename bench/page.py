@@ -131,7 +131,8 @@ def replaced(page: str, processor: str, text: str) -> str:
         sys.exit(f"the page has no '{END}'")
     section = f"{start}\n\n### {processor}\n\n{text}\n\n{END}"
     if start not in page:
-        return f"\n\n{section}".join([page[: page.rindex(END) + len(END)], page[page.rindex(END) + len(END) :]])
+        end = page.rindex(END) + len(END)
+        return f"{page[:end]}\n\n{section}{page[end:]}"
     head, rest = page.split(start, 1)
     return f"{head}{section}{rest.split(END, 1)[1]}"
 
