@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
 
+from counts import FULL
 from stepwell.core.passes.context import PassContext
+from stepwell.machine.families import NAMED
 from stepwell.runtime.errors import CompileError
 from stepwell.runtime.native.targets import check_runs_here
 
@@ -29,3 +31,15 @@ def as_machine(name: str) -> AbstractContextManager[object]:
 def scheduled_for(name: str, opt_level: int = 3) -> PassContext:
     """Inside, schedules are for the machine `name`, and machine code is for this one."""
     return PassContext(opt_level, config={f"{each}.target": name for each in SCHEDULING})
+
+
+def wide_targets() -> list[str]:
+    """
+    The named machines with registers of 64 bytes whose instructions this one has. CI takes one for each set of
+    instructions that multiply bytes: without such, their code for bytes is the same.
+    """
+    wide = {name: each.features for name, each in NAMED.items() if each.register_bytes == 64 and runs_here(name)}
+    if FULL:
+        return list(wide)
+    one_of_each = {features & {"avx512vnni", "amx-int8"}: name for name, features in wide.items()}
+    return [name for products, name in one_of_each.items() if products] or list(one_of_each.values())

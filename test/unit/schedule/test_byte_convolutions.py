@@ -13,13 +13,10 @@ import stepwell
 from counts import FULL
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from named_machines import wide_targets
 from stepwell.core.passes.context import PassContext
-from stepwell.machine.families import NAMED
-from stepwell.machine.host import host_machine
 
-TARGETS = [
-    name for name, target in NAMED.items() if target.register_bytes == 64 and target.features <= host_machine().features
-] + ["x86-64-v3"]
+TARGETS = [*wide_targets(), "x86-64-v3"]
 """Those with wide registers whose instructions this machine has, and one without products of bytes."""
 ELEMENTS = {"i8": np.int8, "ui8": np.uint8}
 SIGNS = tuple(ELEMENTS)

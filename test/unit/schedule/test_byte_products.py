@@ -14,14 +14,12 @@ from counts import FULL
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from ml_dtypes import bfloat16
+from named_machines import wide_targets
 from stepwell.core.passes.context import PassContext
-from stepwell.machine.families import NAMED
 from stepwell.machine.host import host_machine
 
 SIGNS = ("i8", "ui8")
-TARGETS = [
-    name for name, target in NAMED.items() if target.register_bytes == 64 and target.features <= host_machine().features
-] + ["host"]
+TARGETS = [*wide_targets(), "host"]
 """Those with wide registers whose instructions this machine has; `host` on any."""
 ELEMENTS = {"i8": np.int8, "ui8": np.uint8}
 
