@@ -31,12 +31,13 @@ NO_CODE = {
 
 def package_files(root: Path) -> list[Path]:
     """Returns the Python files of the package below `root`, sorted."""
-    found = []
-    for path in sorted(root.rglob("*.py")):
-        parts = path.relative_to(root).parts
-        if parts[0] not in OUTSIDE_THE_PACKAGE and not any(part.startswith(".") for part in parts):
-            found.append(path)
-    return found
+    tops = [path for path in root.iterdir() if path.name not in OUTSIDE_THE_PACKAGE and not path.name.startswith(".")]
+    return sorted(
+        path
+        for top in tops
+        for path in (top.rglob("*.py") if top.is_dir() else [top] if top.suffix == ".py" else [])
+        if not any(part.startswith(".") for part in path.relative_to(root).parts)
+    )
 
 
 def lines_of_strings_alone(tree: ast.AST) -> set[int]:

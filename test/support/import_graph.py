@@ -11,6 +11,7 @@ import ast
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Literal
 
@@ -76,6 +77,7 @@ def imports_of(source: str, importer: tuple[str, ...], package: tuple[str, ...])
                 yield Import(importer, (*path, alias.name), node.lineno, kind)
 
 
+@cache
 def file_imports(file: Path, root: Path) -> list[Import]:
     """Returns what one file of the package below `root` imports."""
     package = file.relative_to(root).parent.parts

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from fresh_processes import run_fresh
 from stepwell.core.text.parsing import make_context
 from stepwell.patterns import rules_of_text
 from stepwell.te import evaluate, placeholder
@@ -67,7 +66,7 @@ def test_the_python_lines_of_the_page_run(folder: Path, page: str) -> None:
     blocks = PYTHON.findall((DOCS / f"{page}.md").read_text(encoding="utf-8"))
     assert blocks
     code = "\n".join(blocks)
-    finished = subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True)
+    finished = run_fresh(code, folder)
     assert finished.returncode == 0, finished.stderr
 
 

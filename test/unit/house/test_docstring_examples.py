@@ -11,11 +11,11 @@ from __future__ import annotations
 import ast
 import re
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from code_size import ROOT, package_files
+from fresh_processes import run_fresh
 
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
@@ -29,7 +29,7 @@ names = {"stepwell": stepwell, "graph": graph, "__name__": "example"}
 for place in (stepwell, room):
     names |= {name: getattr(place, name) for name in getattr(place, "__all__", ())}
 names |= {name: value for name, value in vars(module).items() if not name.startswith("__")}
-exec(compile("from __future__ import annotations\\n" + sys.stdin.read(), "example", "exec"), names)
+exec(compile("from __future__ import annotations\\n" + sys.argv[2], "example", "exec"), names)
 """
 
 
@@ -44,8 +44,7 @@ def examples(source: str) -> list[str]:
 
 def run(example: str, module: str, folder: Path) -> subprocess.CompletedProcess[str]:
     """Runs an example of the file that is the module `module`, in `folder`."""
-    command = [sys.executable, "-c", RUN, module]
-    return subprocess.run(command, input=example, capture_output=True, text=True, cwd=folder)
+    return run_fresh(RUN, folder, [module, example])
 
 
 def module_name(path: Path) -> str:

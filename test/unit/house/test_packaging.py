@@ -7,10 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-ROOT = Path(__file__).resolve().parents[3]
-
-OUTSIDE_THE_PACKAGE = {"test", "docs", "examples", "bench", "build", "dist"}
+from code_size import OUTSIDE_THE_PACKAGE, ROOT, package_files
 
 
 def project() -> dict[str, Any]:
@@ -19,14 +16,7 @@ def project() -> dict[str, Any]:
 
 def package_folders() -> set[Path]:
     """Folders of the package with an `__init__.py`, relative to the root."""
-    found = set()
-    for file in ROOT.rglob("__init__.py"):
-        folder = file.parent.relative_to(ROOT)
-        if not any(part.startswith(".") for part in folder.parts) and not OUTSIDE_THE_PACKAGE.intersection(
-            folder.parts[:1]
-        ):
-            found.add(folder)
-    return found
+    return {path.parent.relative_to(ROOT) for path in package_files(ROOT) if path.name == "__init__.py"}
 
 
 def test_every_package_folder_is_listed():
