@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from fresh_processes import run_fresh
 from stepwell.core.text.parsing import make_context
 from stepwell.patterns import rules_of_text
 from stepwell.te import evaluate, placeholder
-from stepwell.testing.in_process import call_tool
+from stepwell.testing.in_process import call_tool, call_tool_in_child
 from stepwell.testing.run_line import Command
 from stepwell.tools.opt import main as opt_main
 from stepwell.tools.run import main as run_main
@@ -62,12 +62,16 @@ def test_the_commands_of_the_page_work(folder: Path, page: str) -> None:
 
 @pytest.mark.parametrize("page", PROGRAMS)
 def test_the_python_lines_of_the_page_run(folder: Path, page: str) -> None:
-    """In a process of its own, since pages register ops and code generators."""
+    """In a child of this process, since pages register ops and code generators."""
     blocks = PYTHON.findall((DOCS / f"{page}.md").read_text(encoding="utf-8"))
     assert blocks
     code = "\n".join(blocks)
-    finished = run_fresh(code, folder)
-    assert finished.returncode == 0, finished.stderr
+
+    def main(arguments: Sequence[str]) -> None:
+        exec(compile(code, page, "exec"), {"__name__": "__main__"})
+
+    finished = call_tool_in_child(main, Command([page]), b"")
+    assert finished.exit_code == 0, finished.stderr.decode()
 
 
 def test_the_op_and_the_rule_of_extending() -> None:

@@ -2,35 +2,28 @@
 The examples in docstrings run.
 
 An example is a block between lines ```` ```python ```` and ```` ``` ````. It may use the names of its own file, the
-public names of its room, those of the root, and the dialect `graph`. Each file runs in a process of its own, since
-examples register passes, converters and the like.
+public names of its room, those of the root, and the dialect `graph`. Each file runs in a child of this process,
+since examples register passes, converters and the like.
 """
 
 from __future__ import annotations
 
 import ast
+import os
 import re
-import subprocess
+from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pytest
+import stepwell
 from code_size import ROOT, package_files
-from fresh_processes import run_fresh
+from stepwell.dialects import graph
+from stepwell.testing.in_process import call_tool_in_child
+from stepwell.testing.run_line import Command, Finished
 
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-
-RUN = """
-import importlib, sys
-import stepwell
-from stepwell.dialects import graph
-module = importlib.import_module(sys.argv[1])
-room = importlib.import_module(".".join(sys.argv[1].split(".")[:2]))
-names = {"stepwell": stepwell, "graph": graph, "__name__": "example"}
-for place in (stepwell, room):
-    names |= {name: getattr(place, name) for name in getattr(place, "__all__", ())}
-names |= {name: value for name, value in vars(module).items() if not name.startswith("__")}
-exec(compile("from __future__ import annotations\\n" + sys.argv[2], "example", "exec"), names)
-"""
 
 
 def examples(source: str) -> list[str]:
@@ -42,9 +35,24 @@ def examples(source: str) -> list[str]:
     return found
 
 
-def run(example: str, module: str, folder: Path) -> subprocess.CompletedProcess[str]:
+def run(example: str, module: str, folder: Path) -> Finished:
     """Runs an example of the file that is the module `module`, in `folder`."""
-    return run_fresh(RUN, folder, [module, example])
+    names = names_for(module)  # What this imports, the next child finds.
+
+    def main(arguments: Sequence[str]) -> None:
+        os.chdir(folder)
+        exec(compile("from __future__ import annotations\n" + example, "example", "exec"), names)
+
+    return call_tool_in_child(main, Command(["example"]), b"")
+
+
+def names_for(module: str) -> dict[str, Any]:
+    """Returns the names that an example of a file may use."""
+    own = import_module(module)
+    names = {"stepwell": stepwell, "graph": graph, "__name__": "example"}
+    for place in (stepwell, import_module(".".join(module.split(".")[:2]))):
+        names |= {name: getattr(place, name) for name in getattr(place, "__all__", ())}
+    return names | {name: value for name, value in vars(own).items() if not name.startswith("__")}
 
 
 def module_name(path: Path) -> str:
@@ -67,7 +75,7 @@ def test_there_are_examples() -> None:
 def test_the_examples_run(module: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("STEPWELL_CACHE_DIR", str(tmp_path / "cache"))
     done = run("\n".join(WITH_EXAMPLES[module]), module, tmp_path)
-    assert done.returncode == 0, done.stderr
+    assert done.exit_code == 0, done.stderr.decode()
 
 
 def test_blocks_are_found_in_docstrings_alone() -> None:
@@ -95,5 +103,5 @@ other
 
 
 def test_an_example_that_fails_is_seen(tmp_path: Path) -> None:
-    assert run("no_such_name", "stepwell.core.codegens", tmp_path).returncode != 0
-    assert run("raise SystemExit(codegen is not None)", "stepwell.core.codegens", tmp_path).returncode == 1
+    assert run("no_such_name", "stepwell.core.codegens", tmp_path).exit_code != 0
+    assert run("raise SystemExit(codegen is not None)", "stepwell.core.codegens", tmp_path).exit_code == 1
