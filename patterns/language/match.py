@@ -49,6 +49,8 @@ class Session:
     """Settings of the running pass that conditions ask for."""
     revisit: list[Operation] = field(default_factory=list)
     """Ops that an index wants the driver to visit again."""
+    gave_up: set[str] = field(default_factory=set)
+    """The names of the rules that took too many steps somewhere."""
     _op_types: dict[str, type[Operation] | None] = field(default_factory=dict)
 
     @cached_property
@@ -97,6 +99,10 @@ class Match:
     remarks: list[tuple[str, tuple[Any, ...]]] = field(default_factory=list)
     """The remarks of conditions that did not hold, with the things that they are about."""
     matched: bool = False
+    steps: int = 0
+    """The choices among orders of operands and alternatives that were made so far."""
+    tried: dict[tuple[int, SSAValue], dict[str, Any] | None] = field(default_factory=dict)
+    """What a closed part of the pattern binds at a value, `None` where it does not match."""
 
     def __getitem__(self, pattern: Pattern) -> SSAValue:
         """Returns the value that `pattern` stands for. Of an op that has several results it is the first."""

@@ -17,19 +17,15 @@ from ..language.patterns import Op, Or, Pattern, Rest, Result, all_below
 from ..language.registry import RuleError
 from ..language.structures import CALLS, Call, If
 from .matcher import (
-    MATCH,
     MEANINGS,
-    Bindings,
     Meaning,
-    Next,
     OpMatcher,
-    ValueMatcher,
     bind,
     compile_root,
     compile_value,
     root_names,
 )
-from .tracing import TRACER, value_name
+from .tracing import MATCH, TRACER, Bindings, Next, ValueMatcher, value_name
 
 Levels = tuple[frozenset[str], ...]
 """The names of the ops on the way from a value up to a root, one set per level. An empty set stands for any op."""

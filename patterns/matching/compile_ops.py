@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import permutations
-from typing import Any, Final
+from typing import Any
 
 from xdsl.ir import Operation, OpResult, SSAValue
 
@@ -13,23 +13,18 @@ from ..language.constraints import attribute_of, described, has_attribute
 from ..language.patterns import Capture, Op, Pattern, Rest, Result
 from ..language.registry import RuleError
 from ..language.structures import Call
+from .closed_parts import MOST_PERMUTED_OPERANDS, count_step
 from .matcher import (
     MEANINGS,
-    Bindings,
     Meaning,
-    Next,
     OpMatcher,
-    ValueMatcher,
     bind,
     by_result,
     compile_result,
     compile_value,
     root_names,
 )
-from .tracing import TRACER, value_name
-
-MOST_PERMUTED_OPERANDS: Final = 4
-"""The most operands of a commutative op that are tried in every order. More are tried as written."""
+from .tracing import TRACER, Bindings, Next, ValueMatcher, value_name
 
 
 def compile_op(pattern: Op, following: Next) -> OpMatcher:
@@ -93,7 +88,10 @@ def compile_operands(pattern: Op | Call, following: Next) -> Next:
         operands = tuple(op.operands)
         if len(operands) < arity if rest is not None else len(operands) != arity:
             return False
-        for order in _orders(op, operands):
+        orders = _orders(op, operands)
+        for order in orders:
+            if len(orders) > 1:
+                count_step(bound)
             bound[slot] = order
             if step(bound):
                 return True

@@ -13,13 +13,9 @@ from ..language.patterns import Pattern, all_below
 from ..language.structures import CALLS, Call, Dominates, Function, If
 from .compile_ops import compile_attributes, compile_operands
 from .matcher import (
-    MATCH,
     MEANINGS,
-    Bindings,
     Meaning,
-    Next,
     OpMatcher,
-    ValueMatcher,
     bind,
     by_result,
     compile_root_value,
@@ -27,7 +23,7 @@ from .matcher import (
     root_names,
     with_late_tests,
 )
-from .tracing import TRACER, value_name
+from .tracing import MATCH, TRACER, Bindings, Next, ValueMatcher, value_name
 
 # Dominators
 

@@ -10,19 +10,16 @@ from xdsl.ir import SSAValue
 from ..language.constants import CONSTANT_OPS, constant_attribute, is_literal, same_number, splat_number
 from ..language.constraints import And, Argument, Holds, Literal, Not, Where
 from ..language.patterns import Any_, Constant, Or, Splat
+from .closed_parts import count_step
 from .matcher import (
-    MATCH,
     MEANINGS,
-    Bindings,
     Meaning,
-    Next,
-    ValueMatcher,
     bind,
     compile_value,
     root_names,
     with_late_tests,
 )
-from .tracing import value_name
+from .tracing import MATCH, Bindings, Next, ValueMatcher, value_name
 
 # Leaves
 
@@ -87,6 +84,7 @@ def _compile_or(pattern: Or, following: Next) -> ValueMatcher:
     def match_arms(value: SSAValue, bound: Bindings) -> bool:
         known = bound.get(chosen)  # An alternative that was met before in this match stays the same.
         for number, arm in enumerate(arms) if known is None else ((known, arms[known]),):
+            count_step(bound)
             bound[chosen] = number
             if arm(value, bound):
                 return True

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 from xdsl.context import Context
 from xdsl.ir import Operation, SSAValue
 
+from ...core.messages.diagnostics import emit_warning
 from ..checking.rules import check_rule
 from ..language import conditions as conditions  # registers the conditions
 from ..language.combinators import Associative
@@ -19,20 +21,17 @@ from ..language.structures import Function
 from . import compile_combinators as compile_combinators  # fills in the table of `matcher`, as the next two do
 from . import compile_structures as compile_structures
 from . import compile_values as compile_values
+from .closed_parts import CLOSED, TooManySteps, bottom_up, closed_parts
 from .compile_ops import compile_op
 from .matcher import (
-    MATCH,
-    Bindings,
-    Next,
     OpMatcher,
-    ValueMatcher,
     compile_root,
     compile_value,
     root_names,
     with_late_tests,
 )
 from .replacement import ReplacementMaker, all_values, compile_callback, compile_replacement, used_keys
-from .tracing import TRACER
+from .tracing import MATCH, TRACER, Bindings, Next, ValueMatcher
 
 # Conditions
 
@@ -102,9 +101,7 @@ class CompiledRule:
     def match(self, op: Operation, session: Session) -> Match:
         """Returns the match at `op`. Its field `matched` says whether there is one."""
         match = Match(self.rule, op, {}, session)
-        match.bound[MATCH] = match
-        match.matched = self._matcher(op, match.bound)
-        return match
+        return self._find(match, partial(self._matcher, op))
 
     def match_value(self, value: SSAValue, session: Session) -> Match:
         """Returns the match at a value. The root of an argument is the op around its block."""
@@ -114,8 +111,20 @@ class CompiledRule:
         root = owner if isinstance(owner, Operation) else owner.parent_op()
         assert root is not None
         match = Match(self.rule, root, {}, session)
+        if self._value_matcher is None:
+            return match
+        return self._find(match, partial(self._value_matcher, value))
+
+    def _find(self, match: Match, matcher: Next) -> Match:
+        """Runs a matcher. Where it takes too long, the rule does not match, which a warning says once."""
         match.bound[MATCH] = match
-        match.matched = self._value_matcher is not None and self._value_matcher(value, match.bound)
+        try:
+            match.matched = matcher(match.bound)
+        except TooManySteps as steps:
+            match.bound.clear()
+            if self.rule.name not in match.session.gave_up:
+                match.session.gave_up.add(self.rule.name)
+                emit_warning(match.root, f"rule '{self.rule.name}' gave up here after {steps}")
         return match
 
     def make(self, match: Match) -> list[SSAValue] | None:
@@ -136,12 +145,15 @@ def _certain_keys(pattern: Pattern) -> set[str]:
     """
     Returns the keys that every match of `pattern` binds. Of alternatives these are the keys that all of them bind.
     """
-    key: str = pattern.key
-    if isinstance(pattern, Or):
-        arms = [_certain_keys(alternative) for alternative in pattern.alternatives]
-        return {key} | set.intersection(*arms)
-    captured = {wanted.key for _, wanted in getattr(pattern, "attributes", ()) if isinstance(wanted, Capture)}
-    return {key} | captured | {each for part in pattern.certain_parts() for each in _certain_keys(part)}
+    certain: dict[int, set[str]] = {}
+    for part in bottom_up([pattern]):
+        if isinstance(part, Or):
+            below = set.intersection(*(certain[id(each)] for each in part.alternatives))
+        else:
+            below = set().union(*(certain[id(each)] for each in part.certain_parts()))
+        captured = {wanted.key for _, wanted in getattr(part, "attributes", ()) if isinstance(wanted, Capture)}
+        certain[id(part)] = {part.key} | captured | below
+    return certain[id(pattern)]
 
 
 def _check_keys(rule: Rule) -> None:
@@ -215,10 +227,22 @@ def compile_rule(rule: Rule, ctx: Context | None = None) -> CompiledRule:
 
 
 def _compile_rule(rule: Rule, ctx: Context | None) -> CompiledRule:
+    _check(rule, ctx)
+    token = CLOSED.set(closed_parts(rule))
+    try:
+        return _compile_checked(rule)
+    finally:
+        CLOSED.reset(token)
+
+
+def _check(rule: Rule, ctx: Context | None) -> None:
     _check_keys(rule)
     _check_class(rule)
     _check_others(rule)
     check_rule(rule, ctx)
+
+
+def _compile_checked(rule: Rule) -> CompiledRule:
     makers = tuple(
         compile_replacement(item, types_of_root=slice(None) if len(rule.rhs) == 1 else slice(number, number + 1))
         for number, item in enumerate(rule.rhs)

@@ -3,7 +3,8 @@ Rules compiled to Python closures: the table that says, for each class of patter
 
 A pattern becomes a function `(thing, bound) -> bool` that ends by calling the function after it. A failure later in the
 rule therefore goes back to the next alternative here, with full backtracking over `Or` and over orders of commutative
-operands. Only patterns recurse, never chains of ops. The files `compile_…` fill in the table.
+operands, except into parts that are closed (`closed_parts`). Only patterns recurse, never chains of ops. The files
+`compile_…` fill in the table.
 """
 
 from __future__ import annotations
@@ -18,13 +19,10 @@ from xdsl.ir import Operation, OpResult, SSAValue
 from ..language.constraints import Holds, Where
 from ..language.patterns import Pattern, Result
 from ..language.registry import RuleError
-from .tracing import TRACER, Bindings, ValueMatcher
+from .closed_parts import CLOSED, match_once
+from .tracing import MATCH, TRACER, Bindings, Next, ValueMatcher
 
-Next = Callable[[Bindings], bool]
 OpMatcher = Callable[[Operation, Bindings], bool]
-
-MATCH: Final = ""
-"""The key under which the bindings hold the `Match` itself."""
 
 
 def bind(key: str, thing: Any, bound: Bindings, following: Next, again: Next | None = None) -> bool:
@@ -74,8 +72,13 @@ def compile_value(pattern: Pattern, following: Next) -> ValueMatcher:
     meaning = _meaning_of(pattern)
     if meaning.value is None:
         raise RuleError(f"{type(pattern).__name__.lower()} cannot stand for a value")
-    compiled = meaning.value(pattern, following)
     tracer = TRACER.get()
+    closed = CLOSED.get()
+    if tracer is None and closed is not None and id(pattern) in closed:
+        alone = closed[id(pattern)] or meaning.value(pattern, lambda bound: True)
+        closed[id(pattern)] = alone
+        return match_once(pattern, alone, following)
+    compiled = meaning.value(pattern, following)
     return compiled if tracer is None else tracer.value(compiled, partial(meaning.why_not, pattern))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from xdsl.ir import Operation, OpResult, SSAValue
 
@@ -13,7 +13,10 @@ from ..language.rules import Require
 
 Bindings = dict[str, Any]
 ValueMatcher = Callable[[SSAValue, Bindings], bool]
+Next = Callable[[Bindings], bool]
 
+MATCH: Final = ""
+"""The key under which the bindings hold the `Match` itself."""
 
 SLOTS = (".operands", ".returned", ".yielded", ".result", ".holes", "|arm", "|ops")
 """The ends of keys under which matchers note things that are no names of a pattern."""

@@ -22,11 +22,11 @@ from slow_tests import (
     attribute_of,
     condition_holds,
     elements_match,
+    has,
     holds,
     is_literal,
     is_splat,
     op_name,
-    says,
     values_between,
 )
 from stepwell.core.ir.normal_form import normal_properties, normal_property
@@ -210,7 +210,7 @@ def _attributes(wanted: tuple[tuple[str, Any], ...], op: Operation, bound: Assig
             again = known is not None and normal_property(op, name, known) == normal_property(op, name, found)
             found = known if again else found
             ways = [] if found is None else [new for way in ways for new in bind(way, value.key, found)]
-        elif not says(found, value) and not says(normal_property(op, name, found), normal_property(op, name, value)):
+        elif not has(op, name, value):
             return
     yield from ways
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 import struct
 from typing import Any
 
+from stepwell.core.ir.normal_form import normal_property
 from stepwell.patterns.language import constraints as c
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
@@ -48,6 +49,12 @@ def says(found: Attribute | None, wanted: Any) -> bool:
     return _meaning(found) == _meaning(wanted) or (
         isinstance(wanted, str) and not isinstance(found, StringAttr) and str(found) == wanted
     )
+
+
+def has(op: Operation, name: str, wanted: Any) -> bool:
+    """Whether a property or attribute says what is wanted, as it stands or in the normal form that it has on the op."""
+    found = attribute_of(op, name)
+    return says(found, wanted) or says(normal_property(op, name, found), normal_property(op, name, wanted))
 
 
 def _meaning(value: Any) -> object:
@@ -157,7 +164,7 @@ def holds(test: c.Test, value: SSAValue) -> bool:
             return value.type == type_
         case c.HasAttr(wanted):
             op = value.op if isinstance(value, OpResult) else None
-            return all(op is not None and says(attribute_of(op, name), each) for name, each in wanted)
+            return all(op is not None and has(op, name, each) for name, each in wanted)
         case c.HasKind(kinds):
             return isinstance(value, OpResult) and _kind(value.op) in kinds
         case c.Holds(condition):
