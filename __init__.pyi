@@ -22,6 +22,7 @@ from .lowering.graph_to_loops.convert_te_to_tensor_loop import create_prim_func 
 from .runtime.calibration.calibrate import calibrate as calibrate
 from .runtime.compile import compile as compile
 from .runtime.executable import Executable as Executable
+from .runtime.load import load as load
 from .runtime.tuning.tune import tune as tune
 
 __version__: str

@@ -72,6 +72,12 @@ ENTRY_PREFIX: Final = "_stepwell_entry_"
 WRITTEN: Final = "stepwell.written"
 """The loop function reads no element that it has not written, and writes all of its outputs: nothing is checked."""
 
+RUN_PARALLEL: Final = "_stepwell_parallel"
+"""
+The C function `i32 (task, frame, i64 lower, i64 upper, i64 chunk)` that runs a parallel loop. The runtime gives it
+(`runtime.native.threads`).
+"""
+
 # Of a loop
 
 LOOP: Final = "stepwell.loop"

@@ -188,13 +188,44 @@ def open_weights(path: str | Path) -> WeightFile:
         _fail(path, IS_A_DIRECTORY)
     except (OSError, ValueError) as error:  # a name with a NUL is a ValueError
         _fail(path, reason_of(error))
+    return _weight_file(path, header, data_start, file_size)
+
+
+def weights_in(path: str | Path, data: memoryview) -> WeightFile:
+    """
+    Returns the tensors of a safetensors file that lies in memory. `path` is what messages call it.
+
+    The arrays are views of `data`. Raises `WeightsError` as `open_weights` does.
+    """
+    import numpy as np
+
+    path = Path(path)
+    header, data_start = _read_header(path, _Reader(data), len(data))
+    found = _weight_file(path, header, data_start, len(data))
+    found._bytes = np.frombuffer(data, np.uint8)
+    return found
+
+
+class _Reader:
+    """Reads memory as a file is read."""
+
+    def __init__(self, data: memoryview):
+        self._data = data
+        self._at = 0
+
+    def read(self, count: int) -> bytes:
+        self._at += count
+        return bytes(self._data[self._at - count : self._at])
+
+
+def _weight_file(path: Path, header: dict[str, Any], data_start: int, file_size: int) -> WeightFile:
     metadata = _metadata(path, header.pop(METADATA_KEY, {}))
     entries = {key: _entry(path, key, value, data_start, file_size) for key, value in header.items()}
     _reject_overlaps(path, entries)
     return WeightFile(path, entries, metadata, data_start)
 
 
-def _read_header(path: Path, file: IO[bytes], file_size: int) -> tuple[dict[str, Any], int]:
+def _read_header(path: Path, file: IO[bytes] | _Reader, file_size: int) -> tuple[dict[str, Any], int]:
     prefix = file.read(8)
     if len(prefix) < 8:
         _fail(path, f"it has {len(prefix)} bytes, expected a safetensors file of at least 10")
@@ -287,9 +318,9 @@ def raw_tensor(array: Any) -> RawTensor:
     return RawTensor(dtype, tuple(array.shape), data)
 
 
-def write_weights(path: str | Path, tensors: Mapping[str, Any], metadata: Mapping[str, str] | None = None) -> None:
+def weight_pieces(tensors: Mapping[str, Any], metadata: Mapping[str, str] | None = None) -> list[bytes | memoryview]:
     """
-    Writes a safetensors file of NumPy arrays or `RawTensor`s by key. A reader sees the old file or the new one.
+    Returns what a safetensors file of NumPy arrays or `RawTensor`s by key consists of, its header first.
 
     The data starts at a multiple of 64 bytes. Tensors whose size is a multiple of that come first, so that all of those
     are aligned too, then the others by falling element size: the format has no gaps.
@@ -303,13 +334,20 @@ def write_weights(path: str | Path, tensors: Mapping[str, Any], metadata: Mappin
             raise ValueError(f"'{METADATA_KEY}' cannot be the key of a tensor")
     order = sorted(raw, key=lambda key: _place(raw[key]))
     header = _header(raw, order, {**(metadata or {}), HASH_KEY: _hash_of(raw[key].data for key in order)})
+    return [header, *(raw[key].data for key in order)]
+
+
+def write_weights(path: str | Path, tensors: Mapping[str, Any], metadata: Mapping[str, str] | None = None) -> None:
+    """
+    Writes a safetensors file, as `weight_pieces` gives it. A reader sees the old file or the new one.
+    """
+    pieces = weight_pieces(tensors, metadata)
     target = Path(os.path.realpath(path))
     temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
     try:
         with open(temporary, "wb") as file:
-            file.write(header)
-            for key in order:
-                file.write(raw[key].data)
+            for piece in pieces:
+                file.write(piece)
         os.replace(temporary, target)
     except OSError as error:
         temporary.unlink(missing_ok=True)

@@ -16,6 +16,7 @@ from .looking.values import Trace as Trace
 from .looking.values import TracedValue as TracedValue
 from .native.loop_runner import compile_loops as compile_loops
 from .program.arrays import ArrayType as ArrayType
+from .saving.container import SavedError as SavedError
 from .tuning.job import Job as Job
 from .tuning.job import Outcome as Outcome
 from .tuning.report import KernelReport as KernelReport

@@ -14,15 +14,11 @@ import contextlib
 import hashlib
 import json
 import os
-import tempfile
 import time
 from functools import cache
-from importlib.metadata import entry_points, version
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from ..core.plugins import PLUGIN_GROUP, UNIVERSE_GROUP
 from .errors import CompileError
 
 ROOMS = ("analysis", "core", "dialects", "lowering", "machine", "patterns", "rewrites", "runtime", "schedule", "te")
@@ -78,6 +74,8 @@ def source_fingerprint() -> str:
 
     It covers the Python and rule files of this package and of installed plug-ins, and the version of xDSL.
     """
+    from importlib.metadata import version
+
     root = Path(__file__).resolve().parent.parent
     folders = [root / room for room in ROOMS] + plugin_folders()
     digest = hashlib.sha256(version("xdsl").encode())
@@ -91,6 +89,11 @@ def source_fingerprint() -> str:
 
 def plugin_folders() -> list[Path]:
     """Returns the folders (or single files) of the packages that other distributions plug in, sorted."""
+    from importlib.metadata import entry_points
+    from importlib.util import find_spec
+
+    from ..core.plugins import PLUGIN_GROUP, UNIVERSE_GROUP
+
     modules = {
         entry.module.partition(".")[0]
         for group in (UNIVERSE_GROUP, PLUGIN_GROUP)
@@ -146,7 +149,9 @@ def store(key: str, description: dict[str, Any], object_code: bytes, kind: str =
 
     Raises CompileError where `STEPWELL_CACHE_BYTES` is not a number.
     """
-    limit = _limit()
+    import tempfile
+
+    allowed = limit()
     text = json.dumps(description).encode()
     body = len(text).to_bytes(8, "little") + text + object_code
     data = MAGIC + hashlib.sha256(body).digest() + body
@@ -162,12 +167,12 @@ def store(key: str, description: dict[str, Any], object_code: bytes, kind: str =
             os.unlink(temporary)
             raise
         _delete_abandoned(directory)
-        _evict(directory, limit)
+        _evict(directory, allowed)
     except OSError:
         return
 
 
-def _limit() -> int:
+def limit() -> int:
     """Returns how many bytes the cache may have. Raises CompileError where that is not a number."""
     given = os.environ.get("STEPWELL_CACHE_BYTES", str(DEFAULT_LIMIT))
     if not given.isdecimal():
@@ -183,16 +188,27 @@ def _delete_abandoned(directory: Path) -> None:
                 path.unlink()
 
 
-def _evict(directory: Path, limit: int) -> None:
-    """Deletes the entries that were unused for longest until at most `limit` bytes remain."""
-    entries: list[tuple[float, int, Path]] = []
+def entries() -> list[tuple[Path, int]]:
+    """Returns the files that the cache holds now, and how many bytes each has."""
+    return [(path, size) for _, size, path in _statuses(cache_directory())]
+
+
+def _statuses(directory: Path) -> list[tuple[float, int, Path]]:
+    """Returns of each entry when it was used last, its bytes and its file."""
+    found: list[tuple[float, int, Path]] = []
     for path in (*directory.glob(f"*{PROGRAMS}"), *directory.glob(f"*{CALLS}")):
         with contextlib.suppress(OSError):
             status = path.stat()
-            entries.append((status.st_mtime, status.st_size, path))
-    total = sum(size for _, size, _ in entries)
-    for _, size, path in sorted(entries):
-        if total <= limit:
+            found.append((status.st_mtime, status.st_size, path))
+    return found
+
+
+def _evict(directory: Path, allowed: int) -> None:
+    """Deletes the entries that were unused for longest until at most `allowed` bytes remain."""
+    found = _statuses(directory)
+    total = sum(size for _, size, _ in found)
+    for _, size, path in sorted(found):
+        if total <= allowed:
             return
         with contextlib.suppress(OSError):
             path.unlink()

@@ -75,10 +75,11 @@ def compile(
             source = source.for_target(target)
         if remarks_wanted() and (remark := what_is_left_out(pipeline, source.module)) is not None:
             emit_remark(source.module, remark)
-        return _executable(source)
+        return executable_of(source)
 
 
-def _executable(source: Source) -> Executable:
+def executable_of(source: Source) -> Executable:
+    """Returns the program of `source`, loaded where this processor can run it. Raises the errors of `compile`."""
     found = functions(source.module)
     function = found[source.entry]
     types = signature(function)

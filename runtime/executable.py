@@ -11,12 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..core.messages.forks import free_in_children
-from ..core.text.parsing import make_context, parse_text
 from .errors import ArgumentError, wrong_count
 from .program.arrays import ArrayType, check_type
 from .program.dlpack import as_inputs
 from .program.program import BoundEntry, Program
-from .source import Source
 from .specialisations import Shapes, Specialisations
 
 # Modules that calls do not need are imported inside methods, since they take long to load.
@@ -25,6 +23,7 @@ if TYPE_CHECKING:
     from .exporting.export import Exported
     from .looking.profile import Measuring, Profile
     from .looking.values import Trace
+    from .source import Source
 
 NO_SHAPE = (-1,)
 """This stands for the shape of a value that is not an array."""
@@ -133,6 +132,7 @@ class Executable:
         The program is lowered to the foot of `scf` again, where the plan is read. A program with `?` needs `shapes`.
         """
         from ..analysis.memory import memory_of
+        from ..core.text.parsing import make_context, parse_text
 
         return memory_of(parse_text(make_context(), self._text_of("scf", shapes)), self.entry)
 
@@ -160,6 +160,36 @@ class Executable:
         from .exporting.export import export
 
         return export(self._source(), Path(path), header, target, threads, shapes)
+
+    def save(self, path: str | Path, *, cpu: Sequence[str] = (), prepared: bool = True) -> None:
+        """
+        Writes the program into one file, which `stepwell.load` reads (docs/saving.md).
+
+        The file holds the text of the program, its weights, and machine code for the shapes met so far. It replaces an
+        old one as a whole.
+
+        Args:
+            cpu: The machines to hold code for, of docs/targets.md: `["x86-64-v3", "x86-64-v4"]`. Without any, it is
+                that of `compile`, by default this one.
+            prepared: Whether to keep weights in the layouts that the code reads too, so that nothing is packed when it
+                is loaded. The file then has them about twice, and once more per machine.
+
+        Raises SavedError where the file cannot be written.
+        """
+        from .saving.writing import save
+
+        names = [cpu] if isinstance(cpu, str) else cpu
+        save(
+            *(self._source(), self.entry_names, self._inputs, self._outputs, self.programs()),
+            *(path, names, prepared),
+        )
+
+    def prepare(self, shapes: Shapes) -> None:
+        """Compiles or loads a program with `?` for inputs of these `shapes`, before a call has them."""
+        with self._compile_lock:
+            if self._bound is None and self.specialisations.find(shapes) is None:
+                start = time.perf_counter()
+                self.specialisations.add(shapes, self._load(shapes).entry(self.entry), time.perf_counter() - start)
 
     def profile(self, *arrays: Any, rounds: int | None = None) -> Profile:
         """

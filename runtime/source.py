@@ -31,9 +31,8 @@ from ..core.messages.locations import source_directory, source_point
 from ..core.passes.context import config_value, context_key, set_config
 from ..core.passes.instrument import Instrument
 from ..core.passes.progress import PassProgress
-from ..core.roles import LINK_NAME, WEIGHTS
+from ..core.roles import LINK_NAME, RUN_PARALLEL, WEIGHTS
 from ..core.text.parsing import make_context, named_text, parse_text
-from ..lowering.llvm.parallel import RUN_PARALLEL
 from ..machine.code_target import CodeTarget, uses_tile_registers
 from ..machine.host import host_machine
 from ..machine.named import machine_named
@@ -48,7 +47,15 @@ from .program.description import Description, DescriptionError
 from .program.program import Program
 from .program.weights import bind_weights
 from .specialisations import Shapes
-from .stairs import STAIRS, StairTexts, chosen_pipeline, in_pipeline, set_signatures, take_down
+from .stairs import (
+    STAIRS,
+    StairTexts,
+    chosen_pipeline,
+    has_unknown_sizes,
+    in_pipeline,
+    set_signatures,
+    take_down,
+)
 
 MACHINE_CODE = 0.5
 """
@@ -100,6 +107,11 @@ class Source:
         context = self.context.copy()
         context.run(set_config, {"target": name})
         return replace(self, context=context, texts={})
+
+    @property
+    def has_unknown_sizes(self) -> bool:
+        """Returns whether the entry is compiled anew for the shapes of its arguments."""
+        return has_unknown_sizes(self.module, self.entry)
 
     def pipeline_for(self, shapes: Shapes | None) -> str:
         """Returns all passes. With `shapes`, the first one specialises the entry to them."""

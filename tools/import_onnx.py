@@ -94,7 +94,7 @@ def run(options: argparse.Namespace) -> int:
                 options.file,
                 weights=made,
                 constants=dict(_bound(text) for text in options.bind),
-                dims=dict(_size(text) for text in options.dim),
+                dims=dict(size_given(text) for text in options.dim),
                 entry=options.entry,
                 progress=lambda done, total: progress.at(done, f"{done} of {total} nodes", total),
             )
@@ -163,7 +163,8 @@ def printed(module: ModuleOp, weights: Path, options: argparse.Namespace) -> str
     return stream.getvalue() + "\n"
 
 
-def _size(text: str) -> tuple[str, int]:
+def size_given(text: str) -> tuple[str, int]:
+    """Returns the name and the number of `--dim NAME=N`."""
     name, equals, number = text.rpartition("=")
     if not equals or not name or not number.isdecimal():
         raise StepwellError(Diagnostic(f"--dim '{text}' is malformed, expected NAME=N"))

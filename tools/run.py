@@ -41,10 +41,17 @@ if TYPE_CHECKING:
 # Imports inside functions keep the start of the command fast: the runtime and NumPy are loaded only when needed.
 
 
+SAVED = ".stepwell"
+"""What the names of saved programs end in."""
+
+
 def argument_parser() -> argparse.ArgumentParser:
     """The command line."""
     parser = ArgumentParser(prog="stepwell-run", description="Compiles a program from any level and runs it.")
     parser.add_shared("file")
+    parser.add_argument(
+        "--trust-code", action="store_true", help="run the machine code in a saved FILE.stepwell as it is"
+    )
     parser.add_argument("--entry", default="main", help="the public function to run (default: main)")
     _add_data_flags(parser)
     _add_compilation_flags(parser)
@@ -123,14 +130,26 @@ def _compiled(module: ModuleOp, options: argparse.Namespace) -> Executable:
         )
 
 
+def _loaded(options: argparse.Namespace) -> Executable:
+    """Returns the program in a saved file."""
+    from ..runtime.load import load
+
+    if options.passes or options.weights or options.target:
+        raise StepwellError(Diagnostic(f"'{options.file}' is compiled: -p, --weights and --target are for programs"))
+    return load(options.file, trust_code=options.trust_code, threads=options.threads, cache=not options.no_cache)
+
+
 def run(options: argparse.Namespace, sources: Sources) -> int:
     """Does what the command line says, and returns the exit code. Puts the text of the program into `sources`."""
     from ..runtime.stairs import what_is_left_out
 
-    module = read_module(options.file, sources)
-    executable = _compiled(module, options)
-    if (remark := what_is_left_out(options.passes, module)) is not None:
-        print(render(Diagnostic(remark, "remark")), file=sys.stderr)
+    if options.file.endswith(SAVED):
+        executable = _loaded(options)
+    else:
+        module = read_module(options.file, sources)
+        executable = _compiled(module, options)
+        if (remark := what_is_left_out(options.passes, module)) is not None:
+            print(render(Diagnostic(remark, "remark")), file=sys.stderr)
     if options.ir or options.memory or options.export:
         _give_instead(executable, options)
         return 0

@@ -20,6 +20,11 @@ def _run(tool: str) -> int:
         return INTERRUPTED
 
 
+def stepwell() -> int:
+    """`stepwell`."""
+    return _run("main")
+
+
 def opt() -> int:
     """`stepwell-opt`."""
     return _run("opt")

@@ -16,12 +16,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
-from typing import Final, Literal, NoReturn
+from typing import TYPE_CHECKING, Final, Literal, NoReturn
 
-from xdsl.ir import Operation
 from xdsl.utils.exceptions import DiagnosticException, PassFailedException
 
-from .locations import SourcePoint, nearest_source_point
+from .points import SourcePoint
+
+if TYPE_CHECKING:
+    from xdsl.ir import Operation
+
+# A saved program runs without the dialects of xDSL, which `locations` loads: it is imported where an op is at hand.
 
 Severity = Literal["error", "warning", "remark", "note"]
 
@@ -68,7 +72,13 @@ class OperationError(PassFailedException):
 
     def __init__(self, op: Operation, message: str, *, hint: str | None = None):
         super().__init__(message)
-        self.diagnostic = Diagnostic(about(op, message), "error", nearest_source_point(op), hint=hint)
+        self.diagnostic = Diagnostic(about(op, message), "error", _place_of(op), hint=hint)
+
+
+def _place_of(op: Operation) -> SourcePoint | None:
+    from .locations import nearest_source_point
+
+    return nearest_source_point(op)
 
 
 def fail(op: Operation, message: str, *, hint: str | None = None) -> NoReturn:
@@ -221,7 +231,7 @@ def warn(diagnostic: Diagnostic) -> None:
 
 def _emit(op: Operation, text: str, severity: Severity) -> None:
     if _listener.get() is not None:
-        emit(Diagnostic(about(op, text), severity, nearest_source_point(op)))
+        emit(Diagnostic(about(op, text), severity, _place_of(op)))
 
 
 def emit(diagnostic: Diagnostic) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
@@ -23,22 +23,13 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation
 
+from .points import SourcePoint
+
 STANDARD_INPUT: Final = "<stdin>"
 """File name in the locations of a program read from standard input."""
 
 UNNAMED_TEXT: Final = "<text>"
 """File name in the locations of a program given as a Python string."""
-
-
-class SourcePoint(NamedTuple):
-    """A place in a source file. Line and column count from 1, the column in characters."""
-
-    file: str
-    line: int
-    column: int
-
-    def __str__(self) -> str:
-        return f"{self.file}:{self.line}:{self.column}"
 
 
 class LineCounter:

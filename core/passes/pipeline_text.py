@@ -33,7 +33,7 @@ def expand_pipeline(text: str, pipelines: Mapping[str, str] | None = None) -> li
 def _expand(text: str, pipelines: Mapping[str, str], inside: tuple[str, ...]) -> list[ArgSpec]:
     passes = registry().passes
     expanded: list[ArgSpec] = []
-    for spec in _specs(text):
+    for spec in specs_of(text):
         if spec.name in passes or spec.name not in pipelines:
             expanded.append(spec)
             continue
@@ -51,7 +51,8 @@ def _expand(text: str, pipelines: Mapping[str, str], inside: tuple[str, ...]) ->
     return expanded
 
 
-def _specs(text: str) -> list[ArgSpec]:
+def specs_of(text: str) -> list[ArgSpec]:
+    """Returns the passes and named pipelines that a pipeline text names itself. Raises `StepwellError`."""
     # xDSL's grammar knows no white space around commas; a pipeline in a file or a script is easier read with it.
     compact = ",".join(part.strip() for part in _split_outside_quotes(text.strip()))
     try:

@@ -22,7 +22,8 @@ from xdsl.utils.mlir_lexer import MLIRTokenKind
 from ..ir.verification import verify_module
 from ..messages.diagnostics import Diagnostic, StepwellError, closest, did_you_mean
 from ..messages.files import cannot
-from ..messages.locations import UNNAMED_TEXT, LocationFactory, SourcePoint, end_of_text_before
+from ..messages.locations import UNNAMED_TEXT, LocationFactory, end_of_text_before
+from ..messages.points import SourcePoint
 from ..messages.texts import NESTED_TOO_DEEPLY
 from ..plugins import registry
 from .aliases import hint_for, names_to_misspell

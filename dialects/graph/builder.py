@@ -36,7 +36,8 @@ from xdsl.utils.exceptions import ParseError, VerifyException
 from ...core.ir.symbols import value_name
 from ...core.ir.verification import verify_module
 from ...core.messages.diagnostics import Diagnostic, StepwellError, about
-from ...core.messages.locations import SourcePoint, source_point
+from ...core.messages.locations import source_point
+from ...core.messages.points import SourcePoint
 from ...core.roles import NAME
 
 

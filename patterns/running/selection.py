@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Sequence
 from xdsl.utils.exceptions import PassFailedException
 
 from ...core.messages.diagnostics import Diagnostic, did_you_mean, emit
-from ...core.messages.locations import SourcePoint
+from ...core.messages.points import SourcePoint
 from ..language.rules import Rule
 
 CLASSES_OF: dict[str, frozenset[str]] = {

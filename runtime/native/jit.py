@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, lru_cache
+from hashlib import sha256
 from itertools import count
 from threading import Lock
 
@@ -116,8 +117,25 @@ def compile_object(text: str, target: CodeTarget | None = None, speed_level: int
         return machine.emit_object(module)
 
 
+_GIVEN: dict[str, bytes] = {}
+"""The object files that saved programs hold, by `text_hash`. So nothing is compiled to call a program."""
+
+
+def text_hash(text: str) -> str:
+    """Returns the hash of LLVM text under which `give_objects` knows its object file."""
+    return sha256(text.encode()).hexdigest()
+
+
+def give_objects(objects: Mapping[str, bytes]) -> None:
+    """Makes object files for this processor known by the `text_hash` of their texts. The first one given stays."""
+    for key, code in objects.items():
+        _GIVEN.setdefault(key, code)
+
+
 def kept_object(text: str, use_cache: bool, kind: str, speed_level: int = 2) -> bytes:
     """Returns the object file for LLVM text, which the compile cache on disk keeps as `kind` where it may be used."""
+    if (given := _GIVEN.get(text_hash(text))) is not None:
+        return given
     key = disk.code_key(text, describe_host())
     if use_cache and (found := disk.load(key, kind)) is not None:
         return found[1]

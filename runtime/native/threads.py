@@ -7,10 +7,10 @@ import os
 from dataclasses import dataclass
 from functools import cache
 
-from ...lowering.llvm.parallel import RUN_PARALLEL
+from ...core.roles import RUN_PARALLEL
 from ..errors import CompileError
 from .jit import NativeLibrary, host_code_target
-from .threads_text import LIMITED, MOST_THREADS, PATIENCE_OF_POOL, POOL, SERIAL, limited_text, pool_text
+from .threads_text import LIMIT, LIMITED, LIMITED_TEXT, MOST_THREADS, PATIENCE_OF_POOL, POOL, SERIAL, pool_text
 
 
 def thread_count(threads: int | None) -> int:
@@ -42,8 +42,8 @@ def runner(threads: int, use_cache: bool = True) -> Runner:
     if threads == 1:
         return Runner(_pool(use_cache).address(SERIAL), _pool(use_cache))
     pool = _pool(use_cache)
-    text = limited_text(min(threads, MOST_THREADS))
-    library = NativeLibrary.kept(text, [LIMITED], use_cache, {POOL: pool.address(POOL)}, pool)
+    library = NativeLibrary.kept(LIMITED_TEXT, [LIMITED, LIMIT], use_cache, {POOL: pool.address(POOL)}, pool)
+    ctypes.c_int32.from_address(library.address(LIMIT)).value = min(threads, MOST_THREADS)
     return Runner(library.address(LIMITED), library)
 
 

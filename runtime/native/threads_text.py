@@ -33,6 +33,7 @@ from ...machine.families import pause_of
 POOL = "_stepwell_pool"
 SERIAL = "_stepwell_serial"
 LIMITED = "_stepwell_limited"
+LIMIT = "_stepwell_limit"
 PATIENCE_OF_POOL = "_stepwell_patience"
 
 MOST_THREADS = 1024
@@ -73,15 +74,20 @@ def pool_text(target: CodeTarget, exported: bool = False) -> str:
     return pause.declaration + text
 
 
-def limited_text(threads: int) -> str:
-    """Returns the text of the function that programs with at most `threads` threads call."""
-    return f"""
+LIMITED_TEXT = f"""
+@{LIMIT} = global i32 1
+
 declare i32 @{POOL}(ptr, ptr, i64, i64, i64, i32)
 
 define i32 @{LIMITED}(ptr %task, ptr %frame, i64 %lower, i64 %upper, i64 %chunk) {{
-  %status = tail call i32 @{POOL}(ptr %task, ptr %frame, i64 %lower, i64 %upper, i64 %chunk, i32 {threads})
+  %threads = load i32, ptr @{LIMIT}
+  %status = tail call i32 @{POOL}(ptr %task, ptr %frame, i64 %lower, i64 %upper, i64 %chunk, i32 %threads)
   ret i32 %status
 }}
+"""
+"""
+The function that programs with at most `LIMIT` threads call. It is loaded once per number, which is then written there.
+So its code does not depend on the number, and a saved program holds it.
 """
 
 

@@ -10,11 +10,11 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
-from ...core.roles import prepare_key
+from ...core.roles import RUN_PARALLEL, prepare_key
 from ...te.dtypes import numpy_dtype
 from ..errors import ArgumentError, ExecutionError, wrong_count
 from ..native.jit import NativeLibrary
-from ..native.threads import RUN_PARALLEL, runner, uses_threads
+from ..native.threads import runner, uses_threads
 from .arrays import ArrayType, aligned_bytes, allocate_together, check_input, check_output, check_type
 from .description import Argument, Description, Entry
 from .dlpack import as_inputs, as_outputs
@@ -46,7 +46,13 @@ class Program:
         use_cache: bool = True,
         threads: int = 1,
         linked: LinkedCode | None = None,
+        prepared: Mapping[str, Array] | None = None,
     ):
+        """
+        Loads the code. `prepared` holds results of all prepare functions by key, where these need not run.
+
+        Raises LinkError for what is no code, and what prepare functions raise.
+        """
         self.description = description
         self.object_code = object_code
         self.use_cache = use_cache
@@ -58,14 +64,20 @@ class Program:
             addresses = addresses | {RUN_PARALLEL: run.address}
         self.library = NativeLibrary(object_code, symbols, self._linked.objects, addresses, kept)
         self._weights = weights
-        self._prepared: dict[str, Array] = {}
+        self._prepared: dict[str, Array] = dict(prepared or {})
         self._entries = {entry.name: entry for entry in description.entries}
         self._bound: WeakValueDictionary[str, BoundEntry] = WeakValueDictionary()
         """
         The bound entries by name. Entries hold their program, and the program holds them weakly. So weights go with the
         last user, not with the next round of the cycle collector.
         """
-        self._prepare([entry for entry in description.entries if entry.is_prepare])
+        if prepared is None:
+            self._prepare([entry for entry in description.entries if entry.is_prepare])
+
+    @property
+    def prepared(self) -> Mapping[str, Array]:
+        """The results of the prepare functions, by the key of the weight that each is."""
+        return self._prepared
 
     def _prepare(self, entries: Sequence[Entry]) -> None:
         """Runs the functions that pack and fold weights. Their results lie side by side, in large pages."""

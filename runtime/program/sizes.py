@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
-from xdsl.ir import Attribute
 
-from ...core.ir.sizes import NamedSizes, SizeError, entries_of
 from ..errors import ArgumentError
 from .description import Argument
+
+# The few programs of unknown sizes need what is imported in functions.
+if TYPE_CHECKING:
+    from xdsl.ir import Attribute
+
+    from ...core.ir.sizes import NamedSizes
 
 SEPARATOR: Final = "\n"
 """Stands between the entries of `stepwell.dims` in the key of an argument. Names may hold commas."""
@@ -18,6 +22,8 @@ SEPARATOR: Final = "\n"
 
 def dims_key(attributes: Mapping[str, Attribute]) -> str:
     """Returns `stepwell.dims` of an argument as the key that `Argument` keeps, empty without names."""
+    from ...core.ir.sizes import entries_of
+
     return SEPARATOR.join(entries_of(attributes))
 
 
@@ -34,6 +40,8 @@ def sizes_of_call(arguments: Sequence[Argument], arrays: Sequence[Any]) -> Named
 
     Raises ArgumentError where one name has two sizes, or an array has another size than is computed for it.
     """
+    from ...core.ir.sizes import NamedSizes, SizeError
+
     sizes = NamedSizes()
     given = [
         (entries_of_key(argument), array.shape if isinstance(array, np.ndarray) else (), argument.name)
@@ -51,6 +59,8 @@ def sizes_of_call(arguments: Sequence[Argument], arrays: Sequence[Any]) -> Named
 
 def shape_of_result(output: Argument, sizes: NamedSizes) -> tuple[int, ...]:
     """Returns the shape of a result. Raises ArgumentError where it does not follow from the sizes of a call."""
+    from ...core.ir.sizes import SizeError
+
     known: list[int] = []
     for axis, (entry, dim) in enumerate(zip(entries_of_key(output), output.type.shape, strict=True)):
         try:

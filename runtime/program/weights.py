@@ -13,7 +13,8 @@ from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAtt
 
 from ...core.ir.walk import ops_of
 from ...core.messages.diagnostics import did_you_mean, emit_remark, remarks_wanted
-from ...core.messages.locations import SourcePoint, nearest_source_point, source_directory
+from ...core.messages.locations import nearest_source_point, source_directory
+from ...core.messages.points import SourcePoint
 from ...core.roles import KEY, WEIGHTS, prepare_function
 from ...core.weights import WeightsError, open_weights
 from ...dialects.graph.constants import WeightOp
@@ -48,7 +49,7 @@ def bind_weights(
         for argument in entry.of("weight")
         if prepare_function(argument.key) is None
     }
-    known = wanted.keys() | ({} if module is None else _keys_of(module))
+    known = wanted.keys() | ({} if module is None else keys_of(module))
     if isinstance(given, Mapping):
         arrays = {key: np.asarray(value) for key, value in given.items()}
         found = {key: _checked(key, arrays, type_) for key, type_ in wanted.items()}
@@ -71,7 +72,7 @@ def bind_weights(
     return arrays
 
 
-def _keys_of(module: ModuleOp) -> set[str]:
+def keys_of(module: ModuleOp) -> set[str]:
     """Returns the keys that weights and arguments of functions of `module` have."""
     keys = {op.weight_key for op in ops_of(module, WeightOp)}
     for op in module.body.ops:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Final
 
 STARTS_FAST: Final = {
-    "core/messages/diagnostics.py": "difflib",
+    "core/messages/diagnostics.py": "core.messages.locations difflib",
     "core/plugins.py": "importlib",
     "core/weights.py": "numpy",
     "dialects/graph/base.py": "te te.library",
@@ -20,15 +20,20 @@ STARTS_FAST: Final = {
     "rewrites/constants/known_values.py": "numpy rewrites.constants.constant_values te.evaluation",
     "rewrites/constants/zero_subnormals.py": "numpy rewrites.constants.constant_values",
     "rewrites/inference/scale_axis.py": "rewrites.constants.constant_values",
-    "runtime/executable.py": "analysis.memory runtime.exporting.export runtime.looking.profile runtime.looking.trace"
-    " runtime.pickling",
+    "runtime/cache.py": "core.plugins importlib tempfile",
+    "runtime/executable.py": "analysis.memory core.text.parsing runtime.exporting.export runtime.looking.profile"
+    " runtime.looking.trace runtime.pickling runtime.saving.writing",
+    "runtime/load.py": "runtime.compile runtime.saving.text",
     "runtime/native/emit_assembly.py": "runtime.native.jit runtime.native.targets",
+    "runtime/program/sizes.py": "core.ir.sizes",
+    "runtime/saving/reading.py": "runtime.saving.text",
     "runtime/source.py": "schedule.tuned.records",
     "runtime/stairs.py": "schedule.tuned.apply_tuning",
     "schedule/program/apply_schedule.py": "schedule.program.check",
     "schedule/program/check.py": "numpy",
     "te/dtypes.py": "ml_dtypes numpy",
     "tools/calibrate.py": "runtime.calibration.calibrate runtime.calibration.statistics",
+    "tools/compile.py": "frontends.onnx.compiled machine.named runtime.compile tools.import_onnx",
     "tools/import_onnx.py": "core.passes.progress frontends.onnx.importer frontends.onnx.unsupported numpy"
     " rewrites.constants.externalize_weights xdsl",
     "tools/opt.py": "tools.options.expected tools.options.listings traceback",
@@ -38,7 +43,8 @@ STARTS_FAST: Final = {
     " rewrites.partition.pattern_tables rewrites.shipped testing.rules.checking testing.rules.group_checking"
     " testing.rules.mutation testing.rules.reporting",
     "tools/options/weights.py": "dialects.graph.literals rewrites.constants.externalize_weights",
-    "tools/run.py": "json numpy runtime.compile runtime.stairs tools.pages.memory_table",
+    "tools/main.py": "core.messages.diagnostics tools.options.command",
+    "tools/run.py": "json numpy runtime.compile runtime.load runtime.stairs tools.pages.memory_table",
     "tools/show.py": "core.ir.verification core.passes.pipelines core.passes.progress core.text.parsing"
     " tools.drawing.boxes tools.drawing.drawing",
     "tools/start.py": "importlib",

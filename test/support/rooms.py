@@ -77,9 +77,11 @@ SUBROOMS: Final[dict[str, tuple[str, ...]]] = {
     "runtime": (
         "tuning",
         "calibration",
+        "load",
         "compile",
         "executable",
         "pickling",
+        "saving",
         "looking",
         "exporting",
         "source",
@@ -90,6 +92,16 @@ SUBROOMS: Final[dict[str, tuple[str, ...]]] = {
         "native",
         "cache",
         "errors",
+    ),
+    "runtime.saving": (
+        "writing",
+        "reading",
+        "text",
+        "safety",
+        "opening",
+        "processor",
+        "manifest",
+        "container",
     ),
     "runtime.tuning": ("tune", "kernel_tuning", REST, "spaces", "job"),
     "frontends.onnx": (
@@ -110,6 +122,9 @@ SUBROOMS: Final[dict[str, tuple[str, ...]]] = {
     ),
     "testing": ("interpreting", "rules", "lit_format", "in_process", "run_line", "assembly", "programs"),
     "tools": (
+        "main",
+        "compile",
+        "cache",
         "opt",
         "run",
         "show",

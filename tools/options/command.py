@@ -16,7 +16,8 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
 from ...core.messages.diagnostics import Diagnostic, StepwellError, attach_source_line, did_you_mean, render
-from ...core.messages.locations import STANDARD_INPUT, SourcePoint
+from ...core.messages.locations import STANDARD_INPUT
+from ...core.messages.points import SourcePoint
 from ...core.text.errors import diagnostic_of, reproduced_by
 from ...core.text.parsing import make_context, parse_text, read_source
 from ...runtime.errors import ArgumentError, CompileError, ExecutionError

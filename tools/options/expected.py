@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from ...core.messages.diagnostics import Diagnostic
-from ...core.messages.locations import SourcePoint
+from ...core.messages.points import SourcePoint
 
 _EXPECTATION: Final = re.compile(
     r"expected-(?P<severity>error|warning|remark|note)(?P<regex>-re)?"

@@ -19,7 +19,7 @@ from stepwell.core.messages.diagnostics import (
     render,
     shorten,
 )
-from stepwell.core.messages.locations import SourcePoint
+from stepwell.core.messages.points import SourcePoint
 from stepwell.core.passes.base import StepwellPass
 from stepwell.core.passes.instrument import Instrument
 from stepwell.core.passes.instruments import Statistics, Timing

@@ -1,0 +1,73 @@
+"""`stepwell VERB`: the verbs, `compile`, saved programs in `run`, and the cache."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from stepwell.tools.main import VERBS, main
+
+PROGRAM = """
+func.func @main(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
+  %0 = graph.relu %x : (tensor<2x3xf32>)
+  func.return %0 : tensor<2x3xf32>
+}
+"""
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("STEPWELL_CACHE_DIR", str(tmp_path / "cache"))
+    (tmp_path / "m.mlir").write_text(PROGRAM)
+    return tmp_path
+
+
+def test_a_program_is_compiled_and_run(folder: Path, capsys: pytest.CaptureFixture[str]):
+    np.save("x.npy", np.array([[-1, 2, 3], [4, -5, 6]], np.float32))
+    assert main(["compile", "m.mlir", "--cpu", "x86-64-v3, x86-64-v4", "--small"]) == 0
+    manifest = json.loads(zipfile.ZipFile("m.stepwell").read("stepwell.json"))
+    assert [level["name"] for level in manifest["levels"]] == ["x86-64-v3", "x86-64-v4"]
+    for words in (["m.mlir"], ["m.stepwell"], ["m.stepwell", "--trust-code"]):
+        assert main(["run", *words, "--input", "x.npy", "--output", "y.npz"]) == 0
+        assert np.load("y.npz")["result0"].tolist() == [[0, 2, 3], [4, 0, 6]]
+    assert main(["cache"]) == 0
+    assert f"{folder}/cache: " in capsys.readouterr().out
+    assert main(["cache", "--clear"]) == 0
+    assert list((folder / "cache").iterdir()) == []
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_verb_has_help(verb: str, capsys: pytest.CaptureFixture[str]):
+    assert main([verb, "--help"]) == 0
+    assert capsys.readouterr().out.startswith("usage: stepwell")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (
+            ["rnu"],
+            "error: there is no verb 'rnu', expected one of opt, run, compile, import-onnx, tune, show, calibrate,",
+        ),
+        (["compile", "-"], "error: a program from standard input has no name for its file\nhint: give -o"),
+        (["compile", "m.mlir", "-o", "m.mlir"], "error: the output 'm.mlir' is the program itself"),
+        (["compile", "m.mlir", "--cpu", "x86-64-v9"], "error: unknown target 'x86-64-v9'"),
+        (["compile", "m.mlir", "--dim", "n=3"], "error: --dim is for ONNX models"),
+        (["run", "m.stepwell", "-p", "O1"], "error: 'm.stepwell' is compiled: -p, --weights and --target are for"),
+        (["run", "none.stepwell"], "error: saved program 'none.stepwell': no such file or directory"),
+    ],
+)
+def test_errors(words: list[str], said: str, capsys: pytest.CaptureFixture[str]):
+    assert main(words) == 1
+    assert capsys.readouterr().err.startswith(said)
+
+
+def test_version_and_usage(capsys: pytest.CaptureFixture[str]):
+    assert main(["--version"]) == 0
+    assert main([]) == 0
+    said = capsys.readouterr().out
+    assert said.startswith("stepwell 0.") and "usage: stepwell VERB" in said
