@@ -10,12 +10,10 @@ from xdsl.ir import Operation
 
 from ..core.messages.collector import patient_collector
 from ..core.messages.diagnostics import emit_remark, remarks_wanted
-from .errors import CompileError, ProcessorError
-from .executable import Executable
-from .program.describe import array_type, functions, input_names, is_public, signature
-from .program.program import Program
-from .source import Source, read_source
-from .stairs import NUMERICS, chosen_pipeline, has_unknown_sizes, what_is_left_out
+from .errors import CompileError
+from .executable import Executable, executable_of
+from .source import read_source
+from .stairs import NUMERICS, chosen_pipeline, what_is_left_out
 
 
 def compile(
@@ -76,31 +74,3 @@ def compile(
         if remarks_wanted() and (remark := what_is_left_out(pipeline, source.module)) is not None:
             emit_remark(source.module, remark)
         return executable_of(source)
-
-
-def executable_of(source: Source) -> Executable:
-    """Returns the program of `source`, loaded where this processor can run it. Raises the errors of `compile`."""
-    found = functions(source.module)
-    function = found[source.entry]
-    types = signature(function)
-    dynamic = has_unknown_sizes(source.module, source.entry)
-    program = None if dynamic else _loaded(source)
-    names = [name for name, op in found.items() if is_public(op)]
-    if not dynamic:
-        description = source.lower(None)[0] if program is None else program.description
-        entry = next(each for each in description.entries if each.name == source.entry)
-        inputs = [(a.name, a.type) for a in entry.of("input")]
-        outputs = [(a.name, a.type) for a in entry.of("output")]
-    else:
-        assert types is not None  # has_unknown_sizes has seen the types
-        inputs = list(zip(input_names(function), map(array_type, types.inputs), strict=True))
-        outputs = [(f"result{i}", array_type(t)) for i, t in enumerate(types.outputs)]
-    return Executable(source.entry, inputs, outputs, names, source.load, source.text_of, program, lambda: source)
-
-
-def _loaded(source: Source) -> Program | None:
-    """Returns the program ready to run, and None where this processor cannot run it: calls will say so."""
-    try:
-        return source.load(None)
-    except ProcessorError:
-        return None

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..core.messages.diagnostics import Diagnostic, StepwellError
+from ..core.messages.diagnostics import Diagnostic, StepwellError, did_you_mean
 from ..core.messages.texts import takes_arguments
 
 
@@ -19,6 +19,24 @@ class ArgumentError(ValueError):
 def wrong_count(program: str, names: Sequence[str], arrays: Sequence[Any]) -> ArgumentError:
     """Returns the error for `arrays` that are not as many as the arguments `names` of `program`."""
     return ArgumentError(takes_arguments(program, names, len(arrays)))
+
+
+def in_order(program: str, names: Sequence[str], arrays: Sequence[Any], named: Mapping[str, Any]) -> tuple[Any, ...]:
+    """
+    Returns the arguments `names` of `program`, of which some are given in order and the others by name.
+
+    Raises ArgumentError for a name that is unknown, given twice, or missing.
+    """
+    for name in named:
+        if name not in names:
+            hint = did_you_mean(name, names) or f"its arguments are {', '.join(names) or 'none'}"
+            raise ArgumentError(f"'{program}' has no argument '{name}'; {hint}")
+        if name in names[: len(arrays)]:
+            raise ArgumentError(f"argument '{name}' of '{program}' is given twice")
+    rest = names[len(arrays) :]
+    if missing := [name for name in rest if name not in named]:
+        raise ArgumentError(f"argument '{missing[0]}' of '{program}' is missing")
+    return (*arrays, *(named[name] for name in rest))
 
 
 class ExecutionError(RuntimeError):

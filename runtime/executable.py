@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
@@ -11,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..core.messages.forks import free_in_children
-from .errors import ArgumentError, wrong_count
-from .program.arrays import ArrayType, check_type
+from .errors import ArgumentError, ProcessorError, in_order, wrong_count
+from .program.arrays import ArrayType, check_type, from_python
 from .program.dlpack import as_inputs
 from .program.program import BoundEntry, Program
 from .specialisations import Shapes, Specialisations
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
     from .exporting.export import Exported
     from .looking.profile import Measuring, Profile
     from .looking.values import Trace
-    from .source import Source
+    from .source import Named, Source
 
 NO_SHAPE = (-1,)
 """This stands for the shape of a value that is not an array."""
@@ -33,7 +35,9 @@ class Executable:
     """
     A compiled program. `exe(*arrays)` runs the entry on NumPy arrays and returns a tuple of new arrays.
 
-    Calls are positional, in the order of the arguments in the IR, and may come from several threads at once.
+    Arguments come in the order of the IR, or by name: `exe(x=array)`. Numbers and lists of numbers stand for arrays
+    where no value changes. Results are a tuple whose items have names: `exe(x).logits`. Calls may come from several
+    threads at once. `exe["other"]` is another entry of the same program.
     """
 
     def __init__(
@@ -82,13 +86,35 @@ class Executable:
         """Returns the name and type of each result."""
         return self._outputs
 
-    def __call__(self, *arrays: Any) -> tuple[Any, ...]:
+    @property
+    def entries(self) -> tuple[str, ...]:
+        """Returns the names of the public functions of the program. `exe[name]` is one of them."""
+        return self.entry_names
+
+    def __getitem__(self, name: str) -> Executable:
+        """Returns another entry of this program. Raises KeyError for a name that no entry has."""
+        if name == self.entry:
+            return self
+        if name not in self.entry_names:
+            raise KeyError(f"the program has no entry '{name}', expected one of {', '.join(self.entry_names)}")
+        source = self._source
+        if self._program is not None and (found := _static_entry(self._program, name)) is not None:
+            aimed = cache(lambda: source().for_entry(name))
+            return Executable(
+                *(name, *found, self.entry_names, lambda asked: aimed().load(asked)),
+                *(lambda *asked: aimed().text_of(*asked), self._program, aimed),
+            )
+        return executable_of(source().for_entry(name))
+
+    def __call__(self, /, *arrays: Any, **named: Any) -> tuple[Any, ...]:
         """
         Returns the results, newly allocated. Contiguous inputs are not copied. Arrays of other libraries are read by
         DLPack.
 
         Raises ArgumentError when an array does not fit, ExecutionError when the program fails.
         """
+        if named:
+            arrays = in_order(self.entry, [name for name, _ in self._inputs], arrays, named)
         if self._bound is not None:
             return self._bound.call(arrays)
         arrays = self._own(arrays)
@@ -254,8 +280,9 @@ class Executable:
         return f"<stepwell.Executable {self.signature}>"
 
     def _own(self, arrays: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Returns `arrays`, those of other libraries as NumPy arrays over the same memory."""
-        return tuple(as_inputs(arrays, [name for name, _ in self._inputs]))
+        """Returns `arrays`, those of other libraries as NumPy arrays over the same memory, numbers as new ones."""
+        names = [name for name, _ in self._inputs]
+        return tuple(from_python(as_inputs(arrays, names), [type_ for _, type_ in self._inputs], names))
 
     def _for(self, arrays: Sequence[Any]) -> BoundEntry:
         """
@@ -281,6 +308,25 @@ class Executable:
             raise wrong_count(f"'{self.entry}'", [name for name, _ in self._inputs], arrays)
         for value, (name, type_) in zip(arrays, self._inputs, strict=True):
             check_type(value, type_, name)
+
+
+def executable_of(source: Source) -> Executable:
+    """Returns the program of `source`, loaded where this processor can run it. Raises the errors of `compile`."""
+    program = None
+    if not source.has_unknown_sizes:
+        with suppress(ProcessorError):  # A call will say so.
+            program = source.load(None)
+    inputs, outputs = source.arguments(None if program is None else program.description)
+    names = source.entry_names
+    return Executable(source.entry, inputs, outputs, names, source.load, source.text_of, program, lambda: source)
+
+
+def _static_entry(program: Program, name: str) -> tuple[list[Named], list[Named]] | None:
+    """Returns the inputs and outputs of another entry of a loaded program, None where it has `?`."""
+    for entry in program.description.entries:
+        if entry.name == name and all(argument.type.is_static for argument in entry.arguments):
+            return [(a.name, a.type) for a in entry.of("input")], [(a.name, a.type) for a in entry.of("output")]
+    return None
 
 
 def restored(state: dict[str, Any]) -> Executable:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from .executable import Executable
+from .executable import Executable, executable_of
 from .saving.opening import SavedFile
 from .saving.reading import LoadedCode, fitting_code
 
@@ -56,7 +56,6 @@ def _ready(file: SavedFile, code: LoadedCode) -> Executable:
 
 def _compiled(file: SavedFile, trusted: bool, use_cache: bool, threads: int | None) -> Executable:
     """Returns the executable that the text in the file becomes."""
-    from .compile import executable_of
     from .saving.text import source_of
 
     return executable_of(source_of(file, trusted, use_cache, threads))

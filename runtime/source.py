@@ -42,7 +42,8 @@ from .external_code.external import LinkedExternals
 from .native.jit import LinkError, assembly, compile_object, describe_host, describe_target, is_in_process
 from .native.targets import check_runs_here, code_target
 from .native.threads import thread_count
-from .program.describe import describe
+from .program.arrays import ArrayType
+from .program.describe import array_type, describe, functions, input_names, is_public, output_names, signature
 from .program.description import Description, DescriptionError
 from .program.program import Program
 from .program.weights import bind_weights
@@ -53,6 +54,7 @@ from .stairs import (
     chosen_pipeline,
     has_unknown_sizes,
     in_pipeline,
+    leave_open_entries_out,
     set_signatures,
     take_down,
 )
@@ -63,6 +65,10 @@ The time that LLVM takes as a part of what the passes take, for the progress bar
 
 LLVM took a third of the whole on convolutions and encoders.
 """
+
+
+Named = tuple[str, ArrayType]
+"""The name and the type of an argument or a result."""
 
 
 @dataclass
@@ -112,6 +118,33 @@ class Source:
     def has_unknown_sizes(self) -> bool:
         """Returns whether the entry is compiled anew for the shapes of its arguments."""
         return has_unknown_sizes(self.module, self.entry)
+
+    @property
+    def entry_names(self) -> list[str]:
+        """Returns the names of the public functions."""
+        return [name for name, op in functions(self.module).items() if is_public(op)]
+
+    def for_entry(self, name: str) -> Source:
+        """Returns this program with the public function `name` as its entry. Raises the errors of `set_signatures`."""
+        module = copy_of(self.module)
+        set_signatures(module, name)
+        return replace(self, module=module, entry=name, texts={})
+
+    def arguments(self, description: Description | None) -> tuple[list[Named], list[Named]]:
+        """
+        Returns the names and types of the inputs and outputs. A `description` says them where there are no `?`; it is
+        made where there is none.
+        """
+        if not self.has_unknown_sizes:
+            description = self.lower(None)[0] if description is None else description
+            entry = next(each for each in description.entries if each.name == self.entry)
+            return [(a.name, a.type) for a in entry.of("input")], [(a.name, a.type) for a in entry.of("output")]
+        function = functions(self.module)[self.entry]
+        types = signature(function)
+        assert types is not None  # has_unknown_sizes has seen the types
+        results = list(map(array_type, types.outputs))
+        inputs = list(zip(input_names(function), map(array_type, types.inputs), strict=True))
+        return inputs, list(zip(output_names(function, len(results)), results, strict=True))
 
     def pipeline_for(self, shapes: Shapes | None) -> str:
         """Returns all passes. With `shapes`, the first one specialises the entry to them."""
@@ -174,6 +207,7 @@ class Source:
 
     def _lower(self, module: ModuleOp, pipeline: str, instruments: Sequence[Instrument]) -> tuple[Description, str]:
         def lowered() -> tuple[Description, str]:
+            leave_open_entries_out(module, self.entry)
             text = take_down(
                 make_context(),
                 module,

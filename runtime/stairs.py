@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import FunctionType, IndexType, MemRefType, ModuleOp, TensorType
+from xdsl.dialects.builtin import FunctionType, IndexType, MemRefType, ModuleOp, StringAttr, TensorType
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
@@ -25,10 +25,12 @@ from ..core.passes.instrument import Instrument
 from ..core.passes.pipeline_text import expand_pipeline, parse_pipeline
 from ..core.passes.pipelines import run_pipeline
 from ..core.roles import SIGNATURE
+from ..core.text.parsing import make_context
 from ..dialects.tensor_loop import FuncOp as LoopFuncOp
 from ..lowering.llvm_text.emit_llvm_text import emit_llvm_text
 from ..lowering.pipelines import PIPELINES, pipeline_text
 from ..lowering.shared.te_types import dtype_of, is_static
+from ..rewrites.simplify.remove_unused_functions import RemoveUnusedFunctionsPass
 from ..te import dtypes
 from .errors import CompileError
 from .program.describe import MISSING_ROLES, functions, is_public, signature, signature_of_roles
@@ -191,3 +193,13 @@ def has_unknown_sizes(module: ModuleOp, entry: str) -> bool:
     """Returns whether the entry takes a tensor with a `?` dimension. An entry on buffers is compiled for all sizes."""
     types = functions(module)[entry].get_attr_or_prop("function_type")
     return isinstance(types, FunctionType) and any(isinstance(t, TensorType) and not is_static(t) for t in types.inputs)
+
+
+def leave_open_entries_out(module: ModuleOp, entry: str) -> None:
+    """Removes other public functions that take `?`: they are lowered with the sizes of their own calls."""
+    found = functions(module)
+    others = [name for name, op in found.items() if name != entry and is_public(op) and has_unknown_sizes(module, name)]
+    for name in others:
+        found[name].properties["sym_visibility"] = StringAttr("private")
+    if others:
+        RemoveUnusedFunctionsPass().apply(make_context(), module)

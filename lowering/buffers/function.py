@@ -80,6 +80,7 @@ class FunctionBufferizer:
         self.requests: list[tuple[arith.ConstantOp, Lifetime]] = []
         self.erased: list[Operation] = []
         self.homes: dict[SSAValue, SSAValue] = {}
+        self.names: dict[SSAValue, str] = {}
         self.time = 0
 
     def run(self) -> ArenaPlan:
@@ -120,9 +121,15 @@ class FunctionBufferizer:
                 continue
             output = self.block.insert_arg(buffer_of(value.type), self.arena.index)
             output.name_hint = f"result{i}"
+            self.names[output] = self._name_of_result(i)
             self.outputs.append((value, output))
             if self.sharing.owns_buffer(value):
                 self.homes.setdefault(self.sharing.first(value), output)
+
+    def _name_of_result(self, number: int) -> str:
+        given = self.function.res_attrs
+        name = given.data[number].data.get(NAME) if given is not None and number < len(given.data) else None
+        return name.data if isinstance(name, StringAttr) else f"result{number}"
 
     def _finish(self) -> ArenaPlan:
         requests = separate_buffers(self.requests) if self.separate else self.requests
@@ -177,7 +184,7 @@ class FunctionBufferizer:
             key, (type_, _) = weights[index - count]
             return {ROLE: StringAttr("weight"), KEY: StringAttr(key), TYPE: type_}
         if index < count + len(weights) + len(self.outputs):
-            return {ROLE: StringAttr("output"), NAME: StringAttr(argument.name_hint or f"result{index}")}
+            return {ROLE: StringAttr("output"), NAME: StringAttr(self.names[argument])}
         return {
             ROLE: StringAttr("arena"),
             BYTES: IntegerAttr(plan.size, i64),

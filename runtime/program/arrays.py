@@ -84,6 +84,50 @@ def check_input(value: Any, type_: ArrayType, name: str) -> np.ndarray[Any, Any]
     return np.array(value, order="C", copy=True)
 
 
+MOST_EXACT = 2**53
+"""The largest integer up to which floats of 64 bits have all integers."""
+
+
+def from_python(values: Sequence[Any], types: Sequence[ArrayType | None], names: Sequence[str]) -> Sequence[Any]:
+    """
+    Returns `values`, numbers and lists of numbers as arrays of `types`. Without any, it is the same object.
+
+    Raises ArgumentError for a number that the element type does not have.
+    """
+    if not any(isinstance(value, PLAIN) for value in values):
+        return values
+    known = [*zip(types, names, strict=True), *[(None, "?")] * (len(values) - len(types))]
+    return [
+        _exact(value, type_, name) if type_ is not None and isinstance(value, PLAIN) else value
+        for value, (type_, name) in zip(values, known, strict=False)
+    ]
+
+
+PLAIN = (bool, int, float, list, tuple, np.generic)
+"""What is no array, but says an array of an element type that is known."""
+
+
+def _exact(value: Any, type_: ArrayType, name: str) -> np.ndarray[Any, Any]:
+    try:
+        found = np.asarray(value)
+    except (ValueError, OverflowError):
+        raise ArgumentError(f"argument '{name}' has rows of different lengths, expected {type_}") from None
+    dtype = numpy_dtype(type_.dtype)
+    if found.dtype == dtype:
+        return found
+    if found.size and (found.dtype.kind not in "biuf" or (found.dtype.kind == "b") != (type_.dtype == "i1")):
+        raise ArgumentError(f"argument '{name}' holds {found.dtype}, expected numbers of type {type_}")
+    with np.errstate(all="ignore"):
+        cast = found.astype(dtype)
+        back = cast.astype(found.dtype)
+    large = found.dtype.kind in "iu" and found.size and max(int(found.max()), -int(found.min())) > MOST_EXACT
+    if large or not np.array_equal(back, found, equal_nan=found.dtype.kind == "f"):
+        changed = found.flat[0] if large else found[back != found].flat[0]
+        hint = f"numpy.asarray(…, dtype='{dtype}') rounds it"
+        raise ArgumentError(f"argument '{name}' holds {changed}, which {type_} does not have; {hint}")
+    return cast
+
+
 def note_size(sizes: dict[str, tuple[int, str]], name: str, size: int, argument: str) -> None:
     """Adds a size of an argument under the name of its dimension. Raises ArgumentError where another one has it."""
     first, owner = sizes.setdefault(name, (size, argument)) if name else (size, "")

@@ -186,6 +186,15 @@ def _instances(function: Operation, entry: Entry) -> Iterator[Entry]:
         yield Entry(name, tuple(arguments), entry.is_prepare, entry.name)
 
 
+def output_names(function: Operation, count: int) -> list[str]:
+    """Returns the names of the `count` results of an entry on tensors: `stepwell.name`, or `result0` …"""
+    found = function.get_attr_or_prop("res_attrs")
+    given = (
+        [dict(each.data) for each in found if isinstance(each, DictionaryAttr)] if isinstance(found, ArrayAttr) else []
+    )
+    return [_text(given[index] if index < len(given) else {}, NAME) or f"result{index}" for index in range(count)]
+
+
 def role_of(attributes: dict[str, Attribute]) -> str:
     """Returns the role that the attributes of an argument give it, empty where they give none."""
     return _text(attributes, ROLE)

@@ -15,10 +15,11 @@ from ...te.dtypes import numpy_dtype
 from ..errors import ArgumentError, ExecutionError, wrong_count
 from ..native.jit import NativeLibrary
 from ..native.threads import runner, uses_threads
-from .arrays import ArrayType, aligned_bytes, allocate_together, check_input, check_output, check_type
+from .arrays import ArrayType, aligned_bytes, allocate_together, check_input, check_output, check_type, from_python
 from .description import Argument, Description, Entry
 from .dlpack import as_inputs, as_outputs
 from .fastcall import MISFIT, FastEntry, RunInto, fast_entry
+from .results import results_type
 from .sizes import has_readable_strides, overlaps_itself, shape_of_result, sizes_of_call
 
 Array = np.ndarray[Any, Any]
@@ -137,6 +138,7 @@ class BoundEntry:
                 self._fixed[index] = array.ctypes.data
         self._array_type = ctypes.c_void_p * len(entry.arguments)
         self._results = [(a.type.sizes, numpy_dtype(a.type.dtype)) for _, a in self._outputs]
+        self._named = tuple if once else results_type(tuple(a.name for _, a in self._outputs))
         self._free_arenas: deque[int] = deque()
         self._arena_memory: list[Array] = []
         self._fast_entry = None if once else self._make_fast()
@@ -176,7 +178,7 @@ class BoundEntry:
 
     def call(self, arrays: Sequence[Any]) -> tuple[Array, ...]:
         """Returns the results for `arrays`, newly allocated."""
-        outputs = tuple([np.empty(sizes, dtype) for sizes, dtype in self._results])
+        outputs = self._named([np.empty(sizes, dtype) for sizes, dtype in self._results])
         self._run(arrays, outputs)
         return outputs
 
@@ -225,15 +227,21 @@ class BoundEntry:
         """
         Runs arguments that did not fit the fast call, and returns the native status.
 
-        Arrays of other libraries are read by DLPack and go the fast way again. All others go the slow way.
+        Arrays of other libraries are read by DLPack, numbers and lists become arrays, and both go the fast way again.
+        All others go the slow way.
         """
-        found = as_inputs(arrays, [argument.name for _, argument in self._inputs])
+        found = self._as_arrays(arrays)
         written = as_outputs(outputs, [argument.name for _, argument in self._outputs]) if given else outputs
         if found is not arrays or written is not outputs:
             status = self._fast(*found, *written, *(() if arena is None else (arena,)))
             if status != MISFIT:
                 return status
         return self._run_slowly(found, written, given, arena)
+
+    def _as_arrays(self, values: Sequence[Any]) -> Sequence[Any]:
+        """Returns `values`, arrays of other libraries and plain numbers as NumPy arrays."""
+        names = [argument.name for _, argument in self._inputs]
+        return from_python(as_inputs(values, names), [argument.type for _, argument in self._inputs], names)
 
     def _run_slowly(self, arrays: Sequence[Any], outputs: Sequence[Array], given: bool, arena: int | None) -> int:
         """
@@ -320,8 +328,9 @@ class SizedEntry(BoundEntry):
         return self.run_into
 
     def call(self, arrays: Sequence[Any]) -> tuple[Array, ...]:
+        arrays = self._as_arrays(arrays)
         sizes = sizes_of_call([argument for _, argument in self._inputs], arrays)
-        outputs = tuple(self._allocated(argument, shape_of_result(argument, sizes)) for _, argument in self._outputs)
+        outputs = self._named(self._allocated(each, shape_of_result(each, sizes)) for _, each in self._outputs)
         self._run(arrays, outputs)
         return outputs
 
@@ -338,6 +347,7 @@ class SizedEntry(BoundEntry):
     def _run(self, arrays: Sequence[Any], outputs: Sequence[Array], given: bool = False) -> None:
         if len(arrays) != len(self._inputs):
             raise self._wrong_count(arrays)
+        arrays = self._as_arrays(arrays)
         sizes_of_call([argument for _, argument in (*self._inputs, *self._outputs)], (*arrays, *outputs))
         status = self._run_slowly(arrays, outputs, given, None)
         if status != 0:

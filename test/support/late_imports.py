@@ -23,7 +23,7 @@ STARTS_FAST: Final = {
     "runtime/cache.py": "core.plugins importlib tempfile",
     "runtime/executable.py": "analysis.memory core.text.parsing runtime.exporting.export runtime.looking.profile"
     " runtime.looking.trace runtime.pickling runtime.saving.writing",
-    "runtime/load.py": "runtime.compile runtime.saving.text",
+    "runtime/load.py": "runtime.saving.text",
     "runtime/native/emit_assembly.py": "runtime.native.jit runtime.native.targets",
     "runtime/program/sizes.py": "core.ir.sizes",
     "runtime/saving/reading.py": "runtime.saving.text",
