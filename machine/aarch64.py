@@ -21,7 +21,17 @@ FEATURES = {
 
 _TRIPLE = "aarch64-unknown-linux-gnu"
 
-AARCH64_NEON = Machine("aarch64-neon", _TRIPLE, "generic", 16, 32, fma=True, l1_bytes=64 * KIB, l2_bytes=1024 * KIB)
+AARCH64_NEON = Machine(
+    "aarch64-neon",
+    _TRIPLE,
+    "generic",
+    16,
+    32,
+    fma=True,
+    l1_bytes=64 * KIB,
+    l1_way_bytes=16 * KIB,
+    l2_bytes=1024 * KIB,
+)
 
 NEOVERSE_V2 = Machine(
     "neoverse-v2",
@@ -35,6 +45,7 @@ NEOVERSE_V2 = Machine(
     loads=3,
     latency=2,
     l1_bytes=64 * KIB,
+    l1_way_bytes=16 * KIB,
     l2_bytes=2048 * KIB,
     l3_bytes=36 * 1024 * KIB,
 )

@@ -36,6 +36,8 @@ class Machine:
     latency: int = 4
     """Cycles from an accumulator to its next value. Each accumulator takes one sum at a time."""
     l1_bytes: int = 32 * KIB
+    l1_way_bytes: int = 4 * KIB
+    """Lines of memory this far apart go to the same set of L1. Those of x86-64 are as large as a page."""
     l2_bytes: int = 1024 * KIB
     l3_bytes: int = 8192 * KIB
     cores: int = 1
@@ -63,6 +65,11 @@ class Machine:
         """Returns all of it as text, the same in every process."""
         values = (getattr(self, each.name) for each in fields(self))
         return "|".join(str(sorted(value) if isinstance(value, frozenset) else value) for value in values)
+
+    @property
+    def l1_ways(self) -> int:
+        """Returns how many lines a set of L1 holds."""
+        return max(1, self.l1_bytes // self.l1_way_bytes)
 
     def lanes(self, element_bytes: int) -> int:
         """Returns how many elements a vector register holds."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 from math import ceil, prod
 
@@ -65,7 +66,7 @@ def choose_tiling(c: Contraction, prepacked: bool, target: Machine) -> Tiling:
     b_bytes = columns * steps * bytes_per
     integers = isinstance(c.tile_element, IntegerType)
     converted = isinstance(c.a.type.element_type, Float16Type) and c.a.type.element_type != c.tile_element
-    tallest = CONVERTED_ROWS if converted else None
+    tallest = min(CONVERTED_ROWS if converted else target.registers, rows_near(c, target))
     chosen = choose_tile(rows, columns, bytes_per, target, 2 * b_bytes > target.l2_bytes, integers, tallest)
     shared = [axis for axis in c.outer if axis not in c.b.axes()]
     sweeps = ceil(rows / chosen.rows) * prod(c.extents[axis] for axis in shared)
@@ -90,6 +91,25 @@ def choose_tiling(c: Contraction, prepacked: bool, target: Machine) -> Tiling:
     tiling = Tiling(chosen, pack, blocks, panels, outside, steps_of(c, chosen, target))
     tiling = replace(tiling, rows_ahead=rows_ahead(c, tiling, target))
     return replace(tiling, lines_ahead=lines_ahead(c, tiling, target)) if prepacked else tiling
+
+
+def rows_near(c: Contraction, target: Machine) -> int:
+    """
+    Returns the most rows of a tile whose lines of a stay in L1 together.
+
+    A line holds several steps of the sum of a row. Where rows are a multiple of a page apart, all their lines go to one
+    set, and more of them than that holds come from L2 again at each step.
+    """
+    stride = None if c.m is None or c.a.stride_along(c.k) != 1 else c.a.stride_along(c.m)
+    apart = (stride or 0) * c.a.type.element_type.size  # pyright: ignore[reportAttributeAccessIssue]
+    if apart < LINE_BYTES:
+        return target.registers
+    lines: Counter[int] = Counter()
+    for row in range(target.registers):
+        lines[row * apart % target.l1_way_bytes // LINE_BYTES] += 1
+        if max(lines.values()) > target.l1_ways:
+            return row
+    return target.registers
 
 
 def _is_batch_far(c: Contraction, b_bytes: int, target: Machine) -> bool:

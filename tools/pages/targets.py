@@ -119,6 +119,7 @@ What the fields of a `Machine` mean:
 | `loads` | loads of vectors that begin in a cycle |
 | `latency` | cycles from an accumulator to its next value |
 | `l1_bytes` | bytes of the first-level data cache of a core |
+| `l1_way_bytes` | lines this many bytes apart share a set of that cache; `l1_bytes` over this is how many it holds |
 | `l2_bytes` | bytes of the second-level cache of a core; most rules compare with it |
 | `l3_bytes` | bytes of the shared cache; no rule reads it |
 | `cores` | how many cores share the blocks of Winograd's convolutions; 1 for a named machine |
@@ -143,6 +144,9 @@ larger than L2 / 2. |
 Integers: `t` is 3, without FMA 4. `k` is 1 with fewer than 32 registers. With 32 it is 2 for one or two vectors where \
 products broadcast from memory, else 3. Integers also: one vector and at least half as many rows as registers. | LLVM \
 would spill. |
+| rows of a tile | no more than have room in L1 side by side, where the elements of a row follow each other | The \
+lines of all rows serve as many steps of the sum as they have elements. Rows that are a multiple of 4096 bytes apart \
+share a set of L1, and push each other out of it at each step (measured: 4.5 times as long). |
 | one step of the sum per trip of its loop instead of four | products of integers; products of floats without FMA; \
 tiles of more than six rows per vector where products do not broadcast from memory | LLVM would spill between the \
 steps. The loop itself costs little beside so many instructions (measured: no slower). |

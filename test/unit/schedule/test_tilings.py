@@ -19,10 +19,11 @@ from stepwell.dialects import tile
 from stepwell.dialects.tensor_loop import BlockOp, GridOp
 from stepwell.machine.families import NAMED
 from stepwell.machine.machine import Machine
+from stepwell.machine.named import machine_named
 from stepwell.schedule.kernels import given_tiling
 from stepwell.schedule.kernels.contraction import Contraction, contraction_of
 from stepwell.schedule.kernels.register_tiles import RegisterTile, fits
-from stepwell.schedule.kernels.tilings import Tiling, choose_tiling
+from stepwell.schedule.kernels.tilings import Tiling, choose_tiling, rows_near
 from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import SSAValue
@@ -158,6 +159,27 @@ def test_rows_to_come(text: str, ahead: bool) -> None:
 @pytest.mark.parametrize(("element", "rows"), [("f32", 12), ("bf16", 12), ("f16", 10)])
 def test_tiles_of_converted_rows_are_lower(element: str, rows: int) -> None:
     assert choose_tiling(contraction(product(120, 32, 128).replace("f32", element)), False, V4).tile.rows == rows
+
+
+@pytest.mark.parametrize(
+    ("text", "machine", "rows"),
+    [
+        (product(512, 16, 1024), "x86-64-v4", 8),  # all rows share a set of 8 lines
+        (product(512, 16, 1024), "sapphire-rapids", 12),  # 12 lines
+        (product(512, 16, 512), "x86-64-v4", 16),  # every other row
+        (product(512, 16, 1008), "x86-64-v4", 32),
+        (product(512, 16, 1025), "x86-64-v4", 8),  # each row starts an element later in the set
+        (product(512, 16, 1024), "neoverse-v2", 16),  # sets repeat after 16 KiB
+        (product(512, 16, 4096), "neoverse-v2", 4),
+        (product(512, 16, 8), "x86-64-v4", 32),  # rows share lines
+        (product(512, 16, 1024).replace("f32", "f16"), "x86-64-v4", 16),
+        (convolution(1, 7, 1024, 64, 1), "x86-64-v4", 8),
+    ],
+)
+def test_rows_that_stay_in_l1_together(text: str, machine: str, rows: int) -> None:
+    target = machine_named(machine)
+    assert rows_near(contraction(text), target) == rows
+    assert choose_tiling(contraction(text), True, target).tile.rows <= rows
 
 
 @pytest.mark.parametrize(("element", "parts"), [("f32", 2), ("bf16", 1)])
