@@ -7,7 +7,7 @@ A tile is a value of type `vector<ROWSxCOLUMNSxT>`. It is carried through `scf.f
 
 from xdsl.ir import Dialect
 
-from .elements import LimitOp, LookupOp, ScaleOp
+from .elements import LargerOp, LimitOp, LookupOp, ScaleOp, SmallerOp
 from .map import MapOp, YieldOp
 from .mma import MmaOp
 from .ops import LoadOp, StoreOp
@@ -17,11 +17,28 @@ from .reduce import ReduceOp
 from .transpose import TransposeOp
 
 Tile = Dialect(
-    "tile", [LimitOp, LoadOp, LookupOp, MapOp, MmaOp, PrefetchOp, ReduceOp, ScaleOp, StoreOp, TransposeOp, YieldOp], []
+    "tile",
+    [
+        LargerOp,
+        LimitOp,
+        LoadOp,
+        LookupOp,
+        MapOp,
+        MmaOp,
+        PrefetchOp,
+        ReduceOp,
+        ScaleOp,
+        SmallerOp,
+        StoreOp,
+        TransposeOp,
+        YieldOp,
+    ],
+    [],
 )
 """The dialect as xDSL loads it."""
 
 __all__ = [
+    "LargerOp",
     "LimitOp",
     "LoadOp",
     "LookupOp",
@@ -31,6 +48,7 @@ __all__ = [
     "PrefetchOp",
     "ReduceOp",
     "ScaleOp",
+    "SmallerOp",
     "StoreOp",
     "Tile",
     "TransposeOp",

@@ -25,7 +25,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from .ops import is_tile
 
-ON_ELEMENTS = ("tile.limit", "tile.lookup", "tile.scale")
+ON_ELEMENTS = ("tile.larger", "tile.limit", "tile.lookup", "tile.scale", "tile.smaller")
 """The ops of this dialect that the body of a `tile.map` may hold."""
 
 
@@ -57,8 +57,8 @@ class MapOp(IRDLOperation):
           tile.yield %r : f32
         }
 
-    The body is scalar arithmetic without effects, which may include `tile.scale`, `tile.limit` and `tile.lookup`. It
-    may use numbers from outside.
+    The body is scalar arithmetic without effects, which may include the ops of `elements.py`. It may use
+    numbers from outside.
     """
 
     name = "tile.map"

@@ -32,6 +32,8 @@ COMBINING: dict[type[Operation], str] = {
     arith.MinimumfOp: "minimumf",
     arith.MaxnumfOp: "maxnumf",
 }
+EXTREMES = ("maximumf", "minimumf")
+"""Kinds that pass NaNs on."""
 IDENTITY = {"addf": 0.0, "maximumf": float("-inf"), "minimumf": float("inf"), "maxnumf": float("-inf")}
 
 
@@ -45,6 +47,12 @@ class Reduction:
     @property
     def kind(self) -> str:
         return COMBINING[type(self.update)]
+
+    @property
+    def number(self) -> SSAValue:
+        """The number that is combined with the carried one."""
+        (number,) = [operand for operand in self.update.operands if operand is not self.argument]
+        return number
 
 
 @dataclass
@@ -64,6 +72,11 @@ class VectorBody:
     @property
     def block(self) -> Block:
         return self.loop.body.block
+
+    @property
+    def extremes(self) -> list[Reduction]:
+        """The maxima and minima that pass NaNs on."""
+        return [each for each in self.reductions if each.kind in EXTREMES]
 
     @property
     def variable(self) -> SSAValue:

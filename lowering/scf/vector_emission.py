@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from xdsl.dialects import arith, memref, scf
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, Float32Type, IndexType, IntegerAttr, StringAttr, VectorType
+from xdsl.dialects.builtin import (
+    DenseIntOrFPElementsAttr,
+    FloatAttr,
+    IndexType,
+    IntegerAttr,
+    StringAttr,
+    VectorType,
+    f32,
+    i1,
+)
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
@@ -13,7 +23,7 @@ from ...core.roles import LOOP
 from ...dialects import tile
 from ...dialects.tile.ops import LANES
 from .row_prefetch import Request
-from .vector_body import IDENTITY, VectorBody
+from .vector_body import IDENTITY, Reduction, VectorBody
 
 REGISTERS = 4
 """The registers that one iteration works on: the latencies of their chains of instructions overlap."""
@@ -55,27 +65,44 @@ class _TileLoops:
         return self.add(arith.ConstantOp(IntegerAttr(number, IndexType()))).results[0]
 
     def identities(self, columns: int) -> list[SSAValue]:
-        """Returns a tile to start from for each sum, maximum or minimum."""
-        type_ = VectorType(Float32Type(), [1, columns])
-        return [
-            self.add(arith.ConstantOp(DenseIntOrFPElementsAttr.from_list(type_, [IDENTITY[each.kind]]))).results[0]
-            for each in self.body.reductions
-        ]
+        """
+        Returns a tile to start from for each sum, maximum or minimum. The tiles that say where the numbers of maxima
+        and minima were no NaNs come after those.
+        """
+        type_ = VectorType(f32, [1, columns])
+        found = [DenseIntOrFPElementsAttr.from_list(type_, [IDENTITY[each.kind]]) for each in self.body.reductions]
+        clean = DenseIntOrFPElementsAttr.from_list(VectorType(i1, [1, columns]), [1])
+        found += [clean for _ in self.body.extremes]
+        return [self.add(arith.ConstantOp(each)).results[0] for each in found]
 
     def combined(self, totals: Sequence[SSAValue], tiles: Sequence[SSAValue]) -> list[SSAValue]:
         """Returns the numbers so far, combined with all elements of the tiles."""
         result: list[SSAValue] = []
-        for total, found, each in zip(totals, tiles, self.body.reductions, strict=True):
+        for total, found, each in zip(totals, self._with_nans(tiles), self.body.reductions, strict=True):
             number = self.add(tile.ReduceOp(each.kind, found, each.update.fastmath)).results[0]
             result.append(self.add(type(each.update)(total, number, each.update.fastmath)).results[0])
         return result
+
+    def _with_nans(self, tiles: Sequence[SSAValue]) -> list[SSAValue]:
+        """Returns the tiles of the reductions, with NaNs in the lanes in which a maximum or minimum has met one."""
+        body = self.body
+        found = list(tiles[: len(body.reductions)])
+        for each, clean in zip(body.extremes, tiles[len(body.reductions) :], strict=True):
+            place = body.reductions.index(each)
+            block = Block(arg_types=[f32, i1])
+            nan = arith.ConstantOp(FloatAttr(math.nan, f32))
+            chosen = arith.SelectOp(block.args[1], block.args[0], nan.result)
+            block.add_ops([nan, chosen, tile.YieldOp(chosen.result)])
+            merged = tile.MapOp([found[place], clean], found[place].type, Region(block))
+            found[place] = self.add(merged).results[0]
+        return found
 
     def loop(self, extent: int, width: int) -> list[SSAValue]:
         """Emits the loop over tiles of `width` columns and returns the tiles that it carries."""
         start = self.identities(width)
         block = Block(arg_types=[IndexType(), *(value.type for value in start)])
         block.args[0].name_hint = self.body.variable.name_hint
-        for argument, each in zip(block.args[1:], self.body.reductions, strict=True):
+        for argument, each in zip(block.args[1:], self.body.reductions, strict=False):
             argument.name_hint = each.argument.name_hint
         first, last, step = (self.index(number) for number in (0, extent, width))
         outer, self.point = self.point, InsertPoint.at_end(block)
@@ -91,9 +118,11 @@ class _TileLoops:
         body = self.body
         kept: dict[SSAValue, SSAValue] = {body.variable: start}
         tiles: dict[SSAValue, SSAValue] = {
-            each.argument: value for each, value in zip(body.reductions, carried, strict=True)
+            each.argument: value for each, value in zip(body.reductions, carried, strict=False)
         }
         updates = {each.update for each in body.reductions}
+        extremes = {each.update: each for each in body.extremes}
+        clean = dict(zip(extremes, carried[len(body.reductions) :], strict=True))
         if columns >= LANES:
             self._ask_ahead(start, columns)
         for op in body.block.ops:
@@ -106,12 +135,33 @@ class _TileLoops:
                 value = self._mapped(op.value, columns, kept, tiles)
                 place = [kept.get(index, index) for index in op.indices]
                 self._located(tile.StoreOp(value, op.memref, place, (-1, body.moving[op])), op)
+            elif op in extremes:
+                each = extremes[op]
+                number = self._mapped(each.number, columns, kept, tiles)
+                tiles[op.results[0]] = self._extreme(each, number, tiles[each.argument])
+                clean[op] = self._clean(number, clean[op])
             elif op in updates:
                 self._mapped(op.results[0], columns, kept, tiles)
             elif op in body.kept:
                 copy = self._located(op.clone(kept), op)
                 kept[op.results[0]] = copy.results[0]
-        return [tiles[each.update.results[0]] for each in body.reductions]
+        return [*(tiles[each.update.results[0]] for each in body.reductions), *clean.values()]
+
+    def _extreme(self, each: Reduction, number: SSAValue, so_far: SSAValue) -> SSAValue:
+        """Returns a maximum or minimum of two tiles, the first of which may have NaNs. It passes over them."""
+        op = tile.LargerOp if each.kind == "maximumf" else tile.SmallerOp
+        block = Block(arg_types=[f32, f32])
+        found = op(*block.args)
+        block.add_ops([found, tile.YieldOp(found.result)])
+        return self.add(tile.MapOp([number, so_far], so_far.type, Region(block))).results[0]
+
+    def _clean(self, number: SSAValue, so_far: SSAValue) -> SSAValue:
+        """Returns where a tile has no NaN, and those before it had none."""
+        block = Block(arg_types=[f32, i1])
+        ordered = arith.CmpfOp(block.args[0], block.args[0], "ord")
+        both = arith.AndIOp(ordered.result, block.args[1])
+        block.add_ops([ordered, both, tile.YieldOp(both.result)])
+        return self.add(tile.MapOp([number, so_far], so_far.type, Region(block))).results[0]
 
     def _ask_ahead(self, start: SSAValue, columns: int) -> None:
         """Prefetches the same columns of the rows that the loop marks for prefetching."""

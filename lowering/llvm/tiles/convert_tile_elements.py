@@ -1,5 +1,5 @@
 """
-The conversion of `tile.scale`, `tile.limit` and `tile.lookup` to instructions of AVX-512, and of `tile.reduce`.
+The conversion of what `tile.map` applies to elements to instructions of AVX-512, and of `tile.reduce`.
 """
 
 from __future__ import annotations
@@ -22,6 +22,9 @@ I16 = IntegerType(16)
 
 SMALLER_SIZE = 0b0010
 """Selects that operand of `vrangeps` which is smaller in size, with the sign of the first."""
+
+SMALLER, LARGER = 0b0100, 0b0101
+"""Select that operand of `vrangeps` which is smaller or larger, with its own sign."""
 
 AS_THE_PROCESSOR_ROUNDS = 4
 
@@ -63,9 +66,19 @@ def convert_scale(builder: LLVMBody, op: tile.ScaleOp) -> None:
 
 
 def convert_limit(builder: LLVMBody, op: tile.LimitOp) -> None:
-    operands = builder.values_of(op.operands)
-    name = "llvm.x86.avx512.mask.range.ps.512"
-    builder.bind(op.result, _on_whole_registers(builder, operands, name, SMALLER_SIZE))
+    builder.bind(op.result, _in_range(builder, op.operands, SMALLER_SIZE))
+
+
+def convert_larger(builder: LLVMBody, op: tile.LargerOp) -> None:
+    builder.bind(op.result, _in_range(builder, op.operands, LARGER))
+
+
+def convert_smaller(builder: LLVMBody, op: tile.SmallerOp) -> None:
+    builder.bind(op.result, _in_range(builder, op.operands, SMALLER))
+
+
+def _in_range(builder: LLVMBody, operands: Sequence[SSAValue], selected: int) -> SSAValue:
+    return _on_whole_registers(builder, builder.values_of(operands), "llvm.x86.avx512.mask.range.ps.512", selected)
 
 
 def convert_lookup(builder: LLVMBody, op: tile.LookupOp) -> None:
@@ -164,7 +177,9 @@ def convert_prefetch(builder: LLVMBody, op: tile.PrefetchOp) -> None:
 CONVERSIONS: ConversionTable = {
     tile.LookupOp: convert_lookup,
     tile.ScaleOp: convert_scale,
+    tile.LargerOp: convert_larger,
     tile.LimitOp: convert_limit,
+    tile.SmallerOp: convert_smaller,
     tile.ReduceOp: convert_reduce,
     tile.PrefetchOp: convert_prefetch,
 }

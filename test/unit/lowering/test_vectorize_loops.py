@@ -20,7 +20,15 @@ pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 Array = np.ndarray[Any, Any]
 
 WIDE = [False, True] if host_machine().has_wide_registers else [False]
-"""With the instructions of AVX-512 where the machine has them; loops over tiles run on any."""
+"""
+With the instructions of AVX-512 where the machine has them. Loops over tiles run on any, but for `tile.larger` and
+`tile.smaller`.
+"""
+
+MAXIMA = [
+    ("maximumf", "", lambda p, start: max(p.max(), start)),
+    ("minimumf", "fastmath<nsz>", lambda p, start: min(p.min(), start)),
+]
 
 EXTENTS = [16, 17, 31, 32, 48, 63, 64, 65, 100, 127, 128, 133, 200]
 
@@ -102,9 +110,8 @@ def sums(kind: str, extent: int, flags: str) -> str:
     ("kind", "flags", "reference"),
     [
         ("addf", "fastmath<reassoc>", lambda p, start: p.sum() + start),
-        ("maximumf", "", lambda p, start: max(p.max(), start)),
-        ("minimumf", "fastmath<nsz>", lambda p, start: min(p.min(), start)),
         ("maxnumf", "fastmath<nsz>", lambda p, start: max(p.max(), start)),
+        *(MAXIMA if True in WIDE else []),
     ],
 )
 def test_sums_maxima_and_minima(kind: str, flags: str, reference: Any, extent: int) -> None:
@@ -114,13 +121,28 @@ def test_sums_maxima_and_minima(kind: str, flags: str, reference: Any, extent: i
     np.testing.assert_allclose(after[0], expected, rtol=1e-5, atol=1e-5)
 
 
-@pytest.mark.parametrize("place", [0, 63, 99])
-def test_a_maximum_is_nan_where_an_element_is(place: int) -> None:
-    _, text = lowered(sums("maximumf", 100, ""))
-    x, y, z, s = (np.ones(shape, np.float32) for shape in (100, 100, (3, 100), 4))
-    x[place] = np.nan
-    llvm_jit.Program(text).call("f", x, y, z, s)
-    assert np.isnan(s[0])
+@pytest.mark.parametrize("kind", [kind for kind, *_ in MAXIMA if True in WIDE])
+def test_a_maximum_is_nan_where_an_element_is(kind: str) -> None:
+    program = llvm_jit.Program(lowered(sums(kind, 100, ""))[1])
+    y, z = np.ones(100, np.float32), np.ones((3, 100), np.float32)
+    quiet, negative, signalling = np.array([0x7FC00000, 0xFFC00001, 0x7F800001], np.uint32).view(np.float32)
+    for nan, place in ((quiet, 0), (negative, 63), (signalling, 99), (signalling, 20), (quiet, 64)):
+        x, s = np.linspace(-1, 1, 100, dtype=np.float32), np.zeros(4, np.float32)
+        x[place] = nan
+        program.call("f", x, y, z, s)
+        assert np.isnan(s[0]), (nan, place)
+
+
+@pytest.mark.parametrize("kind", [kind for kind, *_ in MAXIMA if True in WIDE])
+def test_a_zero_of_a_maximum_has_its_sign(kind: str) -> None:
+    program = llvm_jit.Program(lowered(sums(kind, 100, ""))[1])
+    y, z = np.ones(100, np.float32), np.ones((3, 100), np.float32)
+    usual = -0.0 if kind == "maximumf" else 0.0
+    for other, place in ((usual, 0), (-usual, 0), (-usual, 63), (-usual, 99)):
+        x, s = np.full(100, usual, np.float32), np.full(4, usual, np.float32)
+        x[place] = other
+        program.call("f", x, y, z, s)
+        assert s[0] == 0 and np.signbit(s[0]) == np.signbit(np.float32(other)), (other, place)
 
 
 @pytest.mark.parametrize("place", [0, 63, 99])

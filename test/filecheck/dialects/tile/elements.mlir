@@ -13,6 +13,10 @@ func.func @elements(%t: vector<1x20xf32>) -> vector<1x20xf32> {
     // CHECK-NEXT: %{{.*}} = tile.lookup %[[I]], [0.000000e+00, 1.000000e+00, {{.*}}, 0.333333343] : f32
     %i = arith.bitcast %x : f32 to i32
     %z = tile.lookup %i, [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0, 11.0, 12.0, 13.0, 14.0, 0.333333343] : f32
+    // CHECK-NEXT: %[[M:.*]] = tile.larger %x, %l : f32
+    // CHECK-NEXT: %{{.*}} = tile.smaller %[[M]], %x : f32
+    %m = tile.larger %x, %l : f32
+    %n = tile.smaller %m, %x : f32
     tile.yield %z : f32
   }
   func.return %0 : vector<1x20xf32>

@@ -114,3 +114,22 @@ func.func @table(%t: vector<1x16xi32>) {
   }
   func.return
 }
+
+// -----
+
+func.func @larger_of_doubles(%t: vector<1x16xf64>) {
+  %0 = tile.map(%x = %t) : (vector<1x16xf64>) -> vector<1x16xf64> {
+    // expected-error@+1 {{'tile.larger': f64 should be of base attribute f32}}
+    %a = tile.larger %x, %x : f64
+    tile.yield %a : f64
+  }
+  func.return
+}
+
+// -----
+
+func.func @larger_outside(%x: f32) {
+  // expected-error@+1 {{'tile.larger' expects parent op 'tile.map'}}
+  %a = tile.larger %x, %x : f32
+  func.return
+}

@@ -30,7 +30,7 @@ func.func @map(%x: memref<64xf16>) {
 
 /// A maximum is carried as a tile of f32.
 // CHECK-LABEL: @maximum
-// CHECK: scf.for {{.*}} -> (vector<1x64xf32>) {
+// CHECK: scf.for {{.*}} -> (vector<1x64xf32>, vector<1x64xi1>) {
 // CHECK: tile.load {{.*}} : memref<64xbf16>, vector<1x64xbf16>
 // CHECK: %[[M:.*]] = tile.reduce "maximumf"
 // CHECK: arith.truncf {{.*}} : f32 to bf16

@@ -28,13 +28,18 @@ func.func @map(%x: memref<85xf32>, %y: memref<85xf32>, %s: memref<f32>) {
 
 // -----
 
-/// Each column of the tile has a maximum of its own; a maximum that passes over NaNs is a choice.
+/// Each column of the tile has a maximum of its own. It passes over NaNs, and another tile tells where there were none.
+/// A maximum that may pass over NaNs anyway is a choice.
 // CHECK-LABEL: @reductions
-// CHECK: %[[M:[0-9]+]], %[[N:[0-9]+]] = scf.for {{.*}} -> (vector<1x64xf32>, vector<1x64xf32>) {
-// CHECK: arith.maximumf
+// CHECK: %[[M:[0-9]+]], %[[N:[0-9]+]], %[[C:[0-9]+]] = scf.for {{.*}} -> (vector<1x64xf32>, vector<1x64xf32>, vector<1x64xi1>) {
+// CHECK: tile.larger
+// CHECK: arith.cmpf ord
+// CHECK-NEXT: arith.andi
 // CHECK: %[[L:.*]] = arith.cmpf ogt
 // CHECK-NEXT: arith.select %[[L]]
-// CHECK: %[[A:.*]] = tile.reduce "maximumf", %[[M]] : vector<1x64xf32> -> f32
+// CHECK: %[[W:.*]] = tile.map(%{{.*}} = %[[M]], %{{.*}} = %[[C]])
+// CHECK-NEXT: arith.constant 0x7fc00000 : f32
+// CHECK: %[[A:.*]] = tile.reduce "maximumf", %[[W]] : vector<1x64xf32> -> f32
 // CHECK-NEXT: arith.maximumf %low, %[[A]] : f32
 // CHECK-NEXT: %[[B:.*]] = tile.reduce "maxnumf", %[[N]] fastmath<nsz> : vector<1x64xf32> -> f32
 // CHECK-NEXT: arith.maxnumf %low, %[[B]] fastmath<nsz> : f32
