@@ -141,6 +141,10 @@ def one(x: Array) -> Array:
     return np.ones_like(x)
 
 
+def twice_atanh(x: Array) -> Array:
+    return 2 * np.arctanh(x)
+
+
 def odd(first: int, count: int) -> range:
     return range(first, first + 2 * count, 2)
 
@@ -187,6 +191,12 @@ JOBS = (
     ),
     Fit("ATAN", np.arctan, identity, odd(3, 10), 1e-6, 1.0, np.arctan),
     Fit("ASIN", np.arcsin, identity, odd(3, 6), 1e-6, 0.5001, np.arcsin),
+    Fit("EXP_F64", np.exp, lambda x: 1 + x, range(2, 12), -0.3467, 0.3467, np.exp, np.float64),
+    Fit("EXPM1_F64", np.expm1, identity, range(2, 13), -0.3467, 0.3467, np.expm1, np.float64),
+    Fit("EXP2_F64", np.exp2, one, range(1, 13), -0.5001, 0.5001, np.exp2, np.float64),
+    Fit("ATANH_F64", twice_atanh, lambda s: 2 * s, odd(3, 7), 1e-6, 0.1717, twice_atanh, np.float64),
+    Fit("SIN_F64", np.sin, identity, odd(3, 6), 1e-6, 0.79, np.sin, np.float64),
+    Fit("COS_F64", np.cos, lambda x: 1 - x * x / 2, range(4, 16, 2), 1e-6, 0.79, np.cos, np.float64),
     Fit("SINH", np.sinh, identity, odd(3, 4), 1e-6, 1.0, np.sinh),
 )
 

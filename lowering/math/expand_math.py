@@ -1,10 +1,11 @@
 """
-The pass `expand-math`: math functions on f32, and all arithmetic on f16 and bf16, as straight-line `arith` code.
+The pass `expand-math`: math functions on f32 and f64, and all arithmetic on f16 and bf16, as straight-line `arith`
+code.
 
 Before: `%y = math.exp %x : f32`. After: about thirty `arith` and `math.fma` ops without calls, branches or tables,
 which LLVM's loop vectoriser takes as it takes an addition. `math.absf ceil copysign floor fma roundeven sqrt trunc`
-stay: LLVM has instructions for them. f64 stays for the C library. Methods, error bounds and special cases:
-docs/numerics.md.
+stay: LLVM has instructions for them. On f64 the functions of `OF_F64` are expanded, and those of `checked_loops.py` in
+loops. The rest stays for the C library. Methods, error bounds and special cases: docs/numerics.md.
 """
 
 from __future__ import annotations
@@ -25,8 +26,9 @@ from ...core.passes.base import StepwellPass
 from ...dialects import tile
 from ...machine.named import chosen_machine
 from .carry_small_floats import carry_in_f32, skip_exact_roundings
+from .checked_loops import expand_checked_loops
 from .expand_small_floats import SmallFloats
-from .expansions import EXPANSIONS, IN_WIDE_REGISTERS, MathOps
+from .expansions import EXPANSIONS, IN_WIDE_REGISTERS, OF_F64, MathOps
 from .expansions.composites import LAST_OPS, Composite, composite_of
 from .expansions.math_ops import ConstantKey, element_kind
 
@@ -40,7 +42,7 @@ FUNCTIONS: dict[str, type[Operation]] = {
 @dataclass(frozen=True)
 class ExpandMathPass(StepwellPass):
     """
-    Expands math functions on f32 to arith and does f16 and bf16 arithmetic in f32.
+    Expands math functions on f32 and f64 to arith and does f16 and bf16 arithmetic in f32.
 
     Before:
         %y = arith.mulf %x, %x : bf16
@@ -53,6 +55,9 @@ class ExpandMathPass(StepwellPass):
     `functions` picks some by name (`exp`, `powf` and so on, all when empty). `small_floats = false` leaves f16 and bf16
     as they are. With `excess`, sums, products, quotients, maxima and smooth functions take each other's results before
     these are rounded. Comparisons, casts and floors take rounded ones, and rounded ones go to memory.
+
+    On f64 `exp exp2 expm1 log log2 log10 tanh` are expanded where the target has FMA, and `sin cos tan` in loops marked
+    `vectorize`, after a loop that looks for arguments beyond 2^25. The others are left to the C library.
 
     The result has no fast-math flags and relies on none. With `wide`, there are vector registers of 64 bytes. Then
     `exp`, `exp2`, `tanh` and `erf` and the formulas of sigmoid, silu and gelu in the bodies of `tile.map` use
@@ -76,10 +81,14 @@ class ExpandMathPass(StepwellPass):
             self.count("small-float ops expanded", expanded)
             self.count("small floats carried in f32", carried)
         chosen = frozenset(FUNCTIONS[name] for name in self.functions) or frozenset(EXPANSIONS)
-        wide = chosen_machine(self.target).has_wide_registers if self.wide is None else self.wide
+        machine = chosen_machine(self.target)
+        wide = machine.has_wide_registers if self.wide is None else self.wide
         if not self.functions:
             self.count("formulas replaced", _replace_composites(op, wide))
         self.count("math functions expanded", _rewrite(op, lambda found: _f32_expansion(found, chosen, wide)))
+        if machine.fma:
+            self.count("math functions on f64 expanded in loops", expand_checked_loops(op, chosen))
+            self.count("math functions on f64 expanded", _rewrite(op, lambda found: _f64_expansion(found, chosen)))
 
 
 def _replace_composites(module: ModuleOp, wide: bool) -> int:
@@ -145,6 +154,16 @@ def _f32_expansion(op: Operation, chosen: frozenset[type[Operation]], wide: bool
     if wide and type(op) in IN_WIDE_REGISTERS and isinstance(op.parent_op(), tile.MapOp):
         return _expand_in_wide_registers
     return _expand_f32
+
+
+def _f64_expansion(op: Operation, chosen: frozenset[type[Operation]]) -> Expansion | None:
+    """Returns the expansion of a chosen function on f64 scalars or vectors."""
+    is_found = type(op) in OF_F64 and type(op) in chosen and element_kind(op.results[0].type) == "f64"
+    return _expand_f64 if is_found else None
+
+
+def _expand_f64(op: Operation, m: MathOps) -> SSAValue:
+    return OF_F64[type(op)](m, *(m.value(operand) for operand in op.operands)).ssa
 
 
 def _expand_f32(op: Operation, m: MathOps) -> SSAValue:

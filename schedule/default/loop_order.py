@@ -28,10 +28,15 @@ a vector.
 INSTRUCTIONS = frozenset(
     f"math.{name}" for name in ("absf", "ceil", "copysign", "floor", "fma", "roundeven", "sqrt", "trunc")
 )
-"""
-The math ops that are instructions on f64 too. The others call libm there, as `expand-math` expands narrower floats
-only.
-"""
+"""The math ops that are instructions on f64 too."""
+
+EXPANDED = frozenset(
+    f"math.{name}" for name in ("cos", "exp", "exp2", "expm1", "log", "log10", "log2", "sin", "tan", "tanh")
+)
+"""The math ops on f64 that `expand-math` expands. The others call libm there."""
+
+_IN_VECTORS = INSTRUCTIONS | EXPANDED
+_FUNCTIONS = ("math.", "llvm.frem")
 
 
 @dataclass(frozen=True)
@@ -181,7 +186,7 @@ def _calls_library(block: BlockOp) -> bool:
     """
     return any(
         op.name == "func.call"
-        or (op.name.startswith(("math.", "llvm.frem")) and op.name not in INSTRUCTIONS and op.results[0].type == f64)
+        or (op.results and op.results[0].type == f64 and op.name.startswith(_FUNCTIONS) and op.name not in _IN_VECTORS)
         for op in walk(block)
     )
 

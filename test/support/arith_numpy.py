@@ -102,6 +102,7 @@ _UNARY: dict[type[Operation], Callable[[Array], Array]] = {
     math.CeilOp: np.ceil,
 }
 _PREDICATES: dict[int, Callable[[Array, Array], Array]] = {0: np.equal, 1: np.not_equal, 2: np.less}
+_FLOAT_PREDICATES: dict[int, Callable[[Array, Array], Array]] = {2: np.greater}
 
 
 def evaluate(function: func.FuncOp, *arguments: Array) -> Array:
@@ -123,6 +124,8 @@ def _apply(op: Operation, operands: list[Array]) -> Array:
         return np.full(1, op.value.value.data)
     if isinstance(op, arith.CmpiOp):
         return _PREDICATES[op.predicate.value.data](*operands)
+    if isinstance(op, arith.CmpfOp):
+        return _FLOAT_PREDICATES[op.predicate.value.data](*operands)
     if isinstance(op, arith.SelectOp):
         return np.where(*operands)
     if isinstance(op, arith.BitcastOp):

@@ -1,5 +1,5 @@
 """
-Expansions of f32 math functions to straight-line `arith`, one file per family.
+Expansions of math functions to straight-line `arith`, one file per family.
 
 `EXPANSIONS[op type](ops, *operands)` makes one.
 """
@@ -11,6 +11,7 @@ from collections.abc import Callable
 from xdsl.dialects import llvm, math
 from xdsl.ir import Operation
 
+from . import doubles
 from .error_function import erf
 from .exponential import exp, exp2, exp2_in_wide_registers, exp_in_wide_registers, expm1
 from .hyperbolic import acosh, asinh, atanh, cosh, sinh, tanh
@@ -53,7 +54,18 @@ EXPANSIONS: dict[type[Operation], Callable[..., Value]] = {
     math.TanOp: tan,
     math.TanhOp: tanh,
 }
-"""The expansion of each op on f32. On f64 an op stays."""
+"""The expansion of each op on f32."""
+
+OF_F64: dict[type[Operation], Callable[..., Value]] = {
+    math.ExpOp: doubles.exp,
+    math.Exp2Op: doubles.exp2,
+    math.ExpM1Op: doubles.expm1,
+    math.LogOp: doubles.log,
+    math.Log10Op: doubles.log10,
+    math.Log2Op: doubles.log2,
+    math.TanhOp: doubles.tanh,
+}
+"""The expansion of each op on f64, on machines with FMA. An op that is not here stays for the C library."""
 
 IN_WIDE_REGISTERS: dict[type[Operation], Callable[..., Value]] = {
     math.ErfOp: erf_in_wide_registers,

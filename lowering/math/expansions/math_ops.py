@@ -140,6 +140,11 @@ class MathOps:
         assert not self.is_vector
         return self.select(self.emit(arith.CmpfOp, (x, y), "i1", GREATER), x, y)
 
+    def smaller(self, x: Value, y: Value) -> Value:
+        """Returns `x` where `y > x`, else `y`, for scalars, as `larger`."""
+        assert not self.is_vector
+        return self.select(self.emit(arith.CmpfOp, (y, x), "i1", GREATER), x, y)
+
     def lookup(self, index: Value, table: Sequence[float]) -> Value:
         """Returns `table[index mod size]`, of 16 or 32 numbers: `tile.lookup`."""
         return self._insert(tile.LookupOp(index.ssa, table), "f32")

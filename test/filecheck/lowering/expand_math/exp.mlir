@@ -31,23 +31,6 @@ func.func @exp_of_vector(%x: vector<16xf32>) -> vector<16xf32> {
   func.return %y : vector<16xf32>
 }
 
-/// f64 is left to the C library.
-// CHECK-LABEL: @no_exp_of_f64
-func.func @no_exp_of_f64(%x: f64) -> f64 {
-  // CHECK-NEXT: %[[Y:.*]] = math.exp %x : f64
-  // CHECK-NEXT: func.return %[[Y]]
-  %y = math.exp %x : f64
-  func.return %y : f64
-}
-
-// CHECK-LABEL: @no_exp_of_f64_vector
-func.func @no_exp_of_f64_vector(%x: vector<4xf64>) -> vector<4xf64> {
-  // CHECK-NEXT: %[[Y:.*]] = math.exp %x : vector<4xf64>
-  // CHECK-NEXT: func.return %[[Y]]
-  %y = math.exp %x : vector<4xf64>
-  func.return %y : vector<4xf64>
-}
-
 /// Flags of the source do not reach the expansion.
 // CHECK-LABEL: @exp_drops_flags
 func.func @exp_drops_flags(%x: f32) -> f32 {
