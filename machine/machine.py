@@ -86,6 +86,11 @@ class Machine:
         return "avx512vnni" in self.features
 
     @property
+    def permutes_bytes(self) -> bool:
+        """Returns whether an instruction takes bytes from any places of two registers (`vpermi2b`)."""
+        return "avx512vbmi" in self.features
+
+    @property
     def has_byte_tiles(self) -> bool:
         """Returns whether bytes are multiplied on tile registers."""
         return "amx-int8" in self.features

@@ -11,11 +11,12 @@ from .code_target import CodeTarget
 from .machine import KIB, Family, Machine, Pause
 
 FEATURES = {
+    "avx512vbmi": ("avx512vbmi",),
     "avx512vnni": ("avx512vl", "avx512_vnni"),
     "amx-int8": ("amx_tile", "amx_int8"),
     "amx-bf16": ("amx_tile", "amx_bf16"),
 }
-"""Instructions for products: LLVM's name, and the flags of Linux that show them."""
+"""Instructions for products and tables: LLVM's name, and the flags of Linux that show them."""
 
 _TRIPLE = "x86_64-unknown-linux-gnu"
 

@@ -14,6 +14,7 @@ from .ops import LoadOp, StoreOp
 from .places import Place
 from .prefetch import PrefetchOp
 from .reduce import ReduceOp
+from .translate import TranslateOp
 from .transpose import TransposeOp
 
 Tile = Dialect(
@@ -30,6 +31,7 @@ Tile = Dialect(
         ScaleOp,
         SmallerOp,
         StoreOp,
+        TranslateOp,
         TransposeOp,
         YieldOp,
     ],
@@ -51,6 +53,7 @@ __all__ = [
     "SmallerOp",
     "StoreOp",
     "Tile",
+    "TranslateOp",
     "TransposeOp",
     "YieldOp",
 ]

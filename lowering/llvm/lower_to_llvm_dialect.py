@@ -41,7 +41,7 @@ from .heap import heap_slots
 from .llvm_body import ConversionTable, LLVMBody
 from .small_floats import carry_as_bits, element_type
 from .state import ModuleState, Signature
-from .tiles import convert_tile, convert_tile_elements, convert_tile_transpose
+from .tiles import convert_tile, convert_tile_elements, convert_tile_transpose, convert_translate
 from .tiles.registers import configure_tile_registers
 from .types import UnsupportedTypeError
 
@@ -65,6 +65,7 @@ CONVERSIONS: ConversionTable = {
     **convert_tile.CONVERSIONS,
     **convert_tile_elements.CONVERSIONS,
     **convert_tile_transpose.CONVERSIONS,
+    **convert_translate.CONVERSIONS,
     **convert_vector.CONVERSIONS,
     UnrealizedConversionCastOp: convert_unrealized_cast,
 }
@@ -75,6 +76,7 @@ _TAKE_TILES = frozenset(
         *convert_tile.CONVERSIONS,
         *convert_tile_elements.CONVERSIONS,
         *convert_tile_transpose.CONVERSIONS,
+        *convert_translate.CONVERSIONS,
         tile.MapOp,
         scf.ForOp,
         scf.IfOp,

@@ -123,7 +123,7 @@ def _take(body: VectorBody, op: Operation, steps: dict[SSAValue, int]) -> bool:
     if op.regions or len(op.results) != 1 or op.dialect_name() not in ("arith", "math"):
         return False
     if isinstance(op.results[0].type, IndexType):
-        step = _index_step(op, steps, body.block)
+        step = index_step(op, steps, body.block)
         if step is None:
             return False
         steps[op.results[0]] = step
@@ -144,7 +144,7 @@ def _step_of(value: SSAValue, steps: dict[SSAValue, int], block: Block) -> int |
     return None if inside else 0
 
 
-def _index_step(op: Operation, steps: dict[SSAValue, int], block: Block) -> int | None:
+def index_step(op: Operation, steps: dict[SSAValue, int], block: Block) -> int | None:
     """Returns how far an index moves per iteration, where that is the same everywhere."""
     if isinstance(op, arith.ConstantOp):
         return 0

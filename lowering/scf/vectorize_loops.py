@@ -12,6 +12,7 @@ from ...core.ir.walk import ops_of
 from ...core.passes.base import StepwellPass
 from ...machine.named import chosen_machine
 from ..math.expand_math import small_floats_in_f32
+from .byte_tables import byte_table, translate_bytes
 from .jam_loops import jam_into
 from .row_prefetch import requests_of
 from .vector_body import is_marked, vector_body
@@ -44,7 +45,8 @@ class VectorizeLoopsPass(StepwellPass):
 
     Sums, maxima and minima that may be regrouped are carried as tiles, and `tile.reduce` makes numbers of them at the
     end. The rest of the iterations is a narrower row, or two. A loop that sums up the values that the one before it
-    stored runs together with it (`jam_loops.py`). Loops after each other on a row prefetch the next one
+    stored runs together with it (`jam_loops.py`). A loop that looks bytes up in a table of 256 keeps the table in
+    registers (`byte_tables.py`). Loops after each other on a row prefetch the next one
     (`row_prefetch.py`). Arithmetic on f16 and bf16 is done in f32, as `expand-math` does it. LLVM's vectoriser gets
     loops of less than 16 or of unknown iterations, copies, and loops on other types than these floats. It also gets
     loops with accesses other than to neighbours in a row. `wide` says whether there are such registers. The target says
@@ -72,3 +74,7 @@ class VectorizeLoopsPass(StepwellPass):
         for body in bodies:
             emit_vectors(body, requests.get(body.loop, ()))
             self.count("loops on tiles")
+        tables = [table for loop in ops_of(op, scf.ForOp) if (table := byte_table(loop)) is not None]
+        for table in tables:
+            translate_bytes(table, target.permutes_bytes)
+            self.count("tables of bytes in registers")

@@ -203,6 +203,9 @@ track of several rows that are read from memory side by side. 1x1 convolutions t
 | loops of vectors on register tiles of 1 x 64 (`vectorize-loops`) | The target has registers of 64 bytes. \
 The loop runs over f32, f16 or bf16, at least 16 iterations, neighbours in a row. | Four registers hide the \
 latency of each other. Functions and maxima use instructions that LLVM's vectoriser does not use. |
+| bytes are looked up in registers (`tile.translate`) | Registers of 64 bytes. A loop of at least 64 iterations loads \
+a byte, takes that element of a table of 256 and stores it. With `avx512vbmi` two permutations do it, else sixteen \
+shuffles. | Memory gives one byte per cycle. |
 | the next row is prefetched (`tile.prefetch`) | The same, for several loops one after the other on one row. What the \
 second loop reads and the first writes is prefetched, where two rows of each fit L1. | The processor starts anew with \
 each row, because loops that find the row in L1 miss nothing. |
