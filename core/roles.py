@@ -115,6 +115,11 @@ MAXIMUM: Final = "stepwell.maximum"
 GRAIN: Final = "stepwell.grain"
 """About so many nanoseconds of work are one chunk of a parallel loop, for a block, then for the function around it."""
 
+# Of a rounding (`arith.truncf`)
+
+IMPLIED: Final = "stepwell.implied"
+"""An op rounds its own result in this way. What follows may take the result before that, where `excess` allows it."""
+
 # Of a module
 
 WEIGHTS: Final = "stepwell.weights"

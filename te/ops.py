@@ -176,6 +176,11 @@ def cast(dtype: str, x: Expr | Number) -> Expr:
     return x if x.dtype == dtype else Cast(dtype, x)
 
 
+def rounded(dtype: str, x: Expr) -> Expr:
+    """`x`, the result of an op in a wider type, rounded to `dtype`: the `Cast` that the op implies."""
+    return x if x.dtype == dtype else Cast(dtype, x, implied=True)
+
+
 def bitcast(dtype: str, x: Expr) -> Expr:
     """The bits of `x` as `dtype`. No node is made when it has that type already."""
     return x if x.dtype == dtype else BitCast(dtype, x)

@@ -11,10 +11,12 @@ from collections.abc import Callable, Mapping, MutableMapping
 from typing import Any
 
 from xdsl.dialects import arith, cf, llvm, math, scf
+from xdsl.dialects.builtin import UnitAttr
 from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Block, Operation, SSAValue
 
 from ... import te
+from ...core.roles import IMPLIED
 from ...te import dtypes
 from ...te.expr import Axis, Binary, BitCast, Cast, Check, Compare, Const, Expr, FusedMultiplyAdd, Select, Unary, Var
 from ...te.tensor import Load
@@ -234,7 +236,10 @@ class ScalarExpression(ScalarOps):
         return self.add(math.FmaOp(self.emit(expr.a), self.emit(expr.b), self.emit(expr.c)))
 
     def _cast(self, expr: Cast) -> SSAValue:
-        return emit_cast(self, self.emit(expr.operand), expr.operand.dtype, expr.type)
+        result = emit_cast(self, self.emit(expr.operand), expr.operand.dtype, expr.type)
+        if expr.implied and isinstance(result.owner, arith.TruncFOp):
+            result.owner.attributes[IMPLIED] = UnitAttr()
+        return result
 
     def _bitcast(self, expr: BitCast) -> SSAValue:
         value, type_ = self.emit(expr.operand), compute_type(expr.type)

@@ -19,6 +19,7 @@ from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr, IntegerAt
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ...core.messages.diagnostics import fail
+from ...core.roles import IMPLIED
 from ...te.dtypes import SMALL_FLOATS, STORED_FLOATS, TABLE
 from .expansions.math_ops import NO_FASTMATH, WIDTH, MathOps, Value, element_kind
 
@@ -250,7 +251,7 @@ CONTINUOUS = (
 class SmallFloats:
     """
     Expands arithmetic on small floats. With `excess`, `CONTINUOUS` ops take results of one another before these are
-    rounded.
+    rounded, and sums before the rounding that an op implies (`IMPLIED`).
     """
 
     def __init__(self, excess: bool = False):
@@ -264,13 +265,19 @@ class SmallFloats:
         return self._in_excess if found is not None and self.excess and isinstance(op, CONTINUOUS) else found
 
     def _in_excess(self, op: Operation, m: MathOps) -> SSAValue:
-        operands = [
-            m.value(self.unrounded[each]) if each in self.unrounded else _widened(m, each) for each in op.operands
-        ]
+        operands = [self._operand(m, each) for each in op.operands]
         result = through_f32(op, m, operands)
         if isinstance(result.owner, arith.TruncFOp):
             self.unrounded[result] = result.owner.input
         return result
+
+    def _operand(self, m: MathOps, operand: SSAValue) -> Value:
+        """Returns an operand in f32, before the rounding that the op which made it implies."""
+        rounding = operand.owner
+        if isinstance(rounding, arith.TruncFOp) and IMPLIED in rounding.attributes:
+            self.unrounded.setdefault(operand, rounding.input)
+        found = self.unrounded.get(operand)
+        return _widened(m, operand) if found is None else m.value(found)
 
     def erase_unused(self) -> None:
         """Erases the roundings that nothing uses."""

@@ -56,7 +56,7 @@ def _sum_of_products(
     if acc == dtype:
         return stage(name, shape, body, names)
     total = stage(f"{name}_acc", shape, body, names)
-    return elementwise(name, total, lambda value: ops.cast(dtype, value))
+    return elementwise(name, total, lambda value: ops.rounded(dtype, value))
 
 
 def matmul(x: Tensor, y: Tensor, out_dtype: str | None = None) -> Tensor:
