@@ -23,6 +23,7 @@ from ..loops.guard_reads import guard_reads
 from ..shared.call_order import refuse_recursion_on_buffers
 from ..shared.leftovers import require_lowered
 from .function import FunctionLowering
+from .row_temporaries import keep_rows
 
 NO_INLINE = "no_inline"
 """A kernel with several calls is compiled once: a copy in each place only takes time."""
@@ -54,6 +55,9 @@ class LowerLoopsToSCFPass(StepwellPass):
     first iteration of the reduce loops. Accumulators are carried as values where the innermost loops are the reduce
     loops.
 
+    Temporaries of which each iteration of the outermost loops uses a row of its own become one row on the stack
+    (`row_temporaries.py`).
+
     Accesses that are not proven to lie inside of their buffers are checked, and so are reads that are not proven to
     come after writes, as `guard-accesses` does. Functions on
     memrefs that were there before are left as they are with `check-bounds=false`.
@@ -79,6 +83,8 @@ class LowerLoopsToSCFPass(StepwellPass):
             Rewriter.replace_op(function, made[-1], [])
             self.count("functions lowered")
         guard_functions([*made, *(written if checks_bounds(self.check_bounds) else ())])
+        for function in made:
+            self.count("temporaries of one row", keep_rows(function))
         calls = ops_of(op, CallOp)
         shared = {name for name, times in Counter(call.callee.string_value() for call in calls).items() if times > 1}
         for call in calls:

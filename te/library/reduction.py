@@ -192,8 +192,8 @@ def softmax(x: Tensor, axis: int = -1) -> Tensor:
     require_float("softmax", x)
     dim = normalise_axis("softmax", axis, x.rank)
     acc = dtypes.accumulator(x.dtype)
-    largest = reduced("softmax_max", x, (dim,), False, ops.max)
-    e = stage("softmax_exp", x.shape, lambda i: ops.exp(ops.cast(acc, x[i]) - ops.cast(acc, largest[_row(i, dim)])))
+    largest = reduced("softmax_max", x, (dim,), False, ops.max, lambda value, _: ops.cast(acc, value))
+    e = stage("softmax_exp", x.shape, lambda i: ops.exp(ops.cast(acc, x[i]) - largest[_row(i, dim)]))
     total = reduced("softmax_sum", e, (dim,), False, ops.sum)
     scale = elementwise("softmax_scale", total, lambda value: 1 / value)
     return stage("softmax", x.shape, lambda i: ops.cast(x.dtype, e[i] * scale[_row(i, dim)]))
@@ -204,19 +204,19 @@ def log_softmax(x: Tensor, axis: int = -1) -> Tensor:
     require_float("log_softmax", x)
     dim = normalise_axis("log_softmax", axis, x.rank)
     acc = dtypes.accumulator(x.dtype)
-    largest = reduced("log_softmax_max", x, (dim,), False, ops.max)
+    largest = reduced("log_softmax_max", x, (dim,), False, ops.max, lambda value, _: ops.cast(acc, value))
     total = reduced(
         "log_softmax_sum",
         x,
         (dim,),
         False,
         ops.sum,
-        lambda value, row: ops.exp(ops.cast(acc, value) - ops.cast(acc, largest[row])),
+        lambda value, row: ops.exp(ops.cast(acc, value) - largest[row]),
     )
     log_total = elementwise("log_softmax_log", total, ops.log)
 
     def body(indices: Indices) -> Expr:
         row = _row(indices, dim)
-        return ops.cast(x.dtype, (ops.cast(acc, x[indices]) - ops.cast(acc, largest[row])) - log_total[row])
+        return ops.cast(x.dtype, (ops.cast(acc, x[indices]) - largest[row]) - log_total[row])
 
     return stage("log_softmax", x.shape, body)

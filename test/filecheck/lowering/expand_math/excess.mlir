@@ -67,3 +67,30 @@ func.func @no_casts(%a: f32, %b: f16) -> f16 {
   %1 = arith.addf %0, %b : f16
   func.return %1 : f16
 }
+
+/// A rounding that an op implies is left out where a sum takes its result.
+// CHECK-LABEL: @implied
+// CHECK-NOT: arith.truncf
+// CHECK: arith.addf %total
+// CHECK-NEXT: arith.truncf
+// ROUNDED-LABEL: @implied
+// ROUNDED: %[[R:.*]] = arith.truncf {{.*}} {stepwell.implied} : f32 to f16
+// ROUNDED-NEXT: arith.extf %[[R]]
+func.func @implied(%total: f32, %b: f16) -> f16 {
+  %0 = arith.truncf %total {stepwell.implied} : f32 to f16
+  %1 = arith.addf %0, %b : f16
+  func.return %1 : f16
+}
+
+/// It stays for a comparison and in memory.
+// CHECK-LABEL: @no_implied
+// CHECK: %[[R:.*]] = arith.truncf {{.*}} {stepwell.implied} : f32 to bf16
+// CHECK: memref.store %[[R]]
+// CHECK: %[[X:.*]] = arith.extf %[[R]]
+// CHECK: arith.cmpf olt, %[[X]]
+func.func @no_implied(%total: f32, %b: bf16, %x: memref<bf16>) -> i1 {
+  %0 = arith.truncf %total {stepwell.implied} : f32 to bf16
+  memref.store %0, %x[] : memref<bf16>
+  %1 = arith.cmpf olt, %0, %b : bf16
+  func.return %1 : i1
+}
