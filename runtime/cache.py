@@ -29,8 +29,11 @@ ROOMS = ("analysis", "core", "dialects", "lowering", "machine", "patterns", "rew
 """The rooms of this package that have a say in what code a program becomes."""
 
 MAGIC = b"STEPWELL1\n"
-PROGRAMS, CALLS = ".bin", ".call"
-"""The kinds of entries, as ends of file names: compiled programs, and the code that calls them from Python."""
+PROGRAMS, CALLS, PIECES = ".bin", ".call", ".piece"
+"""
+The kinds of entries, as ends of file names: compiled programs, the code that calls them from Python, and the kernels of
+programs, which other programs may have too.
+"""
 DEFAULT_LIMIT = 256 * 1024 * 1024
 TEMPORARY = ".tmp"
 ABANDONED = 3600
@@ -161,8 +164,9 @@ def store(key: str, description: dict[str, Any], object_code: bytes, kind: str =
         except BaseException:
             os.unlink(temporary)
             raise
-        _delete_abandoned(directory)
-        _evict(directory, limit)
+        if kind != PIECES:  # The program whose pieces these are follows them.
+            _delete_abandoned(directory)
+            _evict(directory, limit)
     except OSError:
         return
 
@@ -186,7 +190,9 @@ def _delete_abandoned(directory: Path) -> None:
 def _evict(directory: Path, limit: int) -> None:
     """Deletes the entries that were unused for longest until at most `limit` bytes remain."""
     entries: list[tuple[float, int, Path]] = []
-    for path in (*directory.glob(f"*{PROGRAMS}"), *directory.glob(f"*{CALLS}")):
+    for path in directory.iterdir():
+        if path.suffix not in (PROGRAMS, CALLS, PIECES):
+            continue
         with contextlib.suppress(OSError):
             status = path.stat()
             entries.append((status.st_mtime, status.st_size, path))

@@ -34,13 +34,16 @@ from ..core.passes.progress import PassProgress
 from ..core.roles import LINK_NAME, WEIGHTS
 from ..core.text.parsing import make_context, named_text, parse_text
 from ..lowering.llvm.parallel import RUN_PARALLEL
+from ..lowering.llvm_text.emit_llvm_text import emit_llvm_text
+from ..lowering.llvm_text.pieces import emit_llvm_pieces
 from ..machine.code_target import CodeTarget, uses_tile_registers
 from ..machine.host import host_machine
 from ..machine.named import machine_named
 from . import cache as disk
 from .errors import CompileError
 from .external_code.external import LinkedExternals
-from .native.jit import LinkError, assembly, compile_object, describe_host, describe_target, is_in_process
+from .native.jit import LinkError, assembly, describe_host, describe_target, is_in_process
+from .native.pieces import compile_pieces
 from .native.targets import check_runs_here, code_target
 from .native.threads import thread_count
 from .program.describe import describe
@@ -143,7 +146,9 @@ class Source:
 
     def lower(self, shapes: Shapes | None, *instruments: Instrument) -> tuple[Description, str]:
         """Returns the description and LLVM text for `shapes`. The module itself stays as it is."""
-        return self._lower(copy_of(self.module), self.pipeline_for(shapes), instruments)
+        module = copy_of(self.module)
+        description = self._lower(module, self.pipeline_for(shapes), instruments)
+        return description, emit_llvm_text(module)
 
     def compiled(self, module: ModuleOp, pipeline: str) -> tuple[Description, bytes]:
         """
@@ -154,15 +159,18 @@ class Source:
         """
         check_runs_here(self.target)
         with self.watch() as progress:
-            description, text = self._lower(module, pipeline, [progress])
+            description = self._lower(module, pipeline, [progress])
             _check_that_calls_are_defined(module, description)
-            check_runs_here(self.target, uses_tile_registers(text))
             progress.then("machine code")
-            return description, compile_object(text, self.code_target)
+            pieces = emit_llvm_pieces(module)
+            if self.target != "host":
+                pieces = list(pieces)
+                check_runs_here(self.target, any(map(uses_tile_registers, pieces)))
+            return description, compile_pieces(pieces, self.code_target, self.use_cache)
 
-    def _lower(self, module: ModuleOp, pipeline: str, instruments: Sequence[Instrument]) -> tuple[Description, str]:
-        def lowered() -> tuple[Description, str]:
-            text = take_down(
+    def _lower(self, module: ModuleOp, pipeline: str, instruments: Sequence[Instrument]) -> Description:
+        def lowered() -> Description:
+            take_down(
                 make_context(),
                 module,
                 self.entry,
@@ -171,7 +179,7 @@ class Source:
                 instruments=instruments,
                 tuning=self.tuning,
             )
-            return describe(module), text
+            return describe(module)
 
         with patient_collector():
             return self.context.copy().run(lowered)

@@ -26,7 +26,6 @@ from ..core.passes.pipeline_text import expand_pipeline, parse_pipeline
 from ..core.passes.pipelines import run_pipeline
 from ..core.roles import SIGNATURE
 from ..dialects.tensor_loop import FuncOp as LoopFuncOp
-from ..lowering.llvm_text.emit_llvm_text import emit_llvm_text
 from ..lowering.pipelines import PIPELINES, pipeline_text
 from ..lowering.shared.te_types import dtype_of, is_static
 from ..te import dtypes
@@ -95,10 +94,9 @@ def take_down(
     verify_each: bool = False,
     instruments: Sequence[Instrument] = (),
     tuning: Path | None = None,
-) -> str:
+) -> None:
     """
-    Lowers `module` in place to the llvm dialect and returns its LLVM text. `apply-tuning` takes its schedules from
-    `tuning`.
+    Lowers `module` in place to the llvm dialect. `apply-tuning` takes its schedules from `tuning`.
 
     The input must have been verified. LLVM verifies its text. The llvm dialect is verified here unless the passes are
     all ours, since that takes a quarter of the time to compile. With `verify_each`, every pass is followed by the
@@ -113,7 +111,6 @@ def take_down(
     run_pipeline(context, module, passes, verify_each=verify_each, instruments=instruments)
     if pipeline not in PIPELINES and not verify_each:
         verify_module(module)
-    return emit_llvm_text(module)
 
 
 def in_pipeline(entry: str) -> str:
