@@ -24,6 +24,11 @@ SHIPPED: Final[dict[str, str]] = {
 
 @lru_cache(maxsize=32)
 def shipped_rules(name: str) -> tuple[Rule, ...]:
-    """Returns the rules of a shipped file. Raises `KeyError` for a name that is not in `SHIPPED`."""
+    """
+    Returns the rules of a shipped file, whose ops the tests verify.
+
+    Raises `KeyError` for a name that is not in `SHIPPED`.
+    """
     folder = files("stepwell.rewrites").joinpath(SHIPPED[name])
-    return rules_of_text(folder.joinpath(f"{name}.mlir").read_text(encoding="utf-8"), f"{name}.mlir")
+    text = folder.joinpath(f"{name}.mlir").read_text(encoding="utf-8")
+    return rules_of_text(text, f"{name}.mlir", is_verified=True)

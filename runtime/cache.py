@@ -94,10 +94,11 @@ def source_fingerprint() -> str:
 
 def plugin_folders() -> list[Path]:
     """Returns the folders (or single files) of the packages that other distributions plug in, sorted."""
+    installed = entry_points()
     modules = {
         entry.module.partition(".")[0]
         for group in (UNIVERSE_GROUP, PLUGIN_GROUP)
-        for entry in entry_points(group=group)
+        for entry in installed.select(group=group)
     }
     found: set[Path] = set()
     for name in modules - {"stepwell", "xdsl"}:
