@@ -7,7 +7,7 @@ from importlib.resources import files
 from typing import Final
 
 from ..patterns.language.rules import Rule
-from ..patterns.text.loading import rules_of_text
+from ..patterns.text.loading import rules_of_valid_text
 
 SHIPPED: Final[dict[str, str]] = {
     "cse": "simplify",
@@ -31,4 +31,4 @@ def shipped_rules(name: str) -> tuple[Rule, ...]:
     """
     folder = files("stepwell.rewrites").joinpath(SHIPPED[name])
     text = folder.joinpath(f"{name}.mlir").read_text(encoding="utf-8")
-    return rules_of_text(text, f"{name}.mlir", is_verified=True)
+    return rules_of_valid_text(text, f"{name}.mlir")

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from xdsl.dialects import llvm
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
@@ -26,24 +25,20 @@ from ..core.codegens import COMPILER, registrations_fingerprint
 from ..core.ir.verification import verify_module
 from ..core.ir.walk import walk
 from ..core.messages.collector import patient_collector
-from ..core.messages.diagnostics import fail
 from ..core.messages.locations import source_directory, source_point
+from ..core.messages.stages import stage
 from ..core.passes.context import config_value, context_key, set_config
 from ..core.passes.instrument import Instrument
 from ..core.passes.progress import PassProgress
-from ..core.roles import LINK_NAME, WEIGHTS
+from ..core.roles import WEIGHTS
 from ..core.text.parsing import make_context, named_text, parse_text
-from ..lowering.llvm.parallel import RUN_PARALLEL
-from ..lowering.llvm_text.emit_llvm_text import emit_llvm_text
-from ..lowering.llvm_text.pieces import emit_llvm_pieces
-from ..machine.code_target import CodeTarget, uses_tile_registers
+from ..machine.code_target import CodeTarget
 from ..machine.host import host_machine
 from ..machine.named import machine_named
 from . import cache as disk
 from .errors import CompileError
 from .external_code.external import LinkedExternals
-from .native.jit import LinkError, assembly, describe_host, describe_target, is_in_process
-from .native.pieces import compile_pieces
+from .native.jit import LinkError, assembly, describe_host, describe_target
 from .native.targets import check_runs_here, code_target
 from .native.threads import thread_count
 from .program.describe import describe
@@ -146,6 +141,8 @@ class Source:
 
     def lower(self, shapes: Shapes | None, *instruments: Instrument) -> tuple[Description, str]:
         """Returns the description and LLVM text for `shapes`. The module itself stays as it is."""
+        from ..lowering.llvm_text.emit_llvm_text import emit_llvm_text
+
         module = copy_of(self.module)
         description = self._lower(module, self.pipeline_for(shapes), instruments)
         return description, emit_llvm_text(module)
@@ -157,16 +154,16 @@ class Source:
         The module is lowered in place, under the pass context and the options of this program. Raises
         ProcessorError where this process cannot run code for the target.
         """
+        from .machine_code import machine_code
+
         check_runs_here(self.target)
         with self.watch() as progress:
             description = self._lower(module, pipeline, [progress])
-            _check_that_calls_are_defined(module, description)
             progress.then("machine code")
-            pieces = emit_llvm_pieces(module)
-            if self.target != "host":
-                pieces = list(pieces)
-                check_runs_here(self.target, any(map(uses_tile_registers, pieces)))
-            return description, compile_pieces(pieces, self.code_target, self.use_cache)
+            with stage("machine code"):
+                externals = [each.symbol for each in description.externals]
+                code = machine_code(module, externals, self.target, self.code_target, self.use_cache)
+            return description, code
 
     def _lower(self, module: ModuleOp, pipeline: str, instruments: Sequence[Instrument]) -> Description:
         def lowered() -> Description:
@@ -208,7 +205,8 @@ class Source:
 
     def program(self, description: Description, code: bytes) -> Program:
         """Returns the program of this machine code, with the weights that it asks for."""
-        return loaded(description, code, self.arrays_for(description), self.use_cache, self.threads)
+        with stage("load"):
+            return loaded(description, code, self.arrays_for(description), self.use_cache, self.threads)
 
     def side_car(self) -> Path | None:
         """Returns the file that weights come from, or None when they are arrays or there are none."""
@@ -330,18 +328,6 @@ def loaded(description: Description, code: bytes, weights: Mapping[str, Any], us
     """Returns the program of this machine code, linked with what it calls from outside."""
     linked = LinkedExternals(description.externals, own_code, use_cache)
     return Program(description, code, weights, use_cache, threads, linked)
-
-
-def _check_that_calls_are_defined(module: ModuleOp, description: Description) -> None:
-    """Raises `OperationError` at a declaration of a function that is not ours, not outside code, not of the process."""
-    ours = {RUN_PARALLEL, *(each.symbol for each in description.externals)}
-    for op in module.body.ops:
-        if isinstance(op, llvm.FuncOp) and not op.body.blocks:
-            linked = op.attributes.get(LINK_NAME)
-            name = linked.data if isinstance(linked, StringAttr) else op.sym_name.data
-            if not (name.startswith("llvm.") or name in ours or is_in_process(name)):
-                message = f"function @{name} has no body and is not a function of this process"
-                fail(op, message, hint="give it a body, or compile it by a code generator (docs/external.md)")
 
 
 def _locations(module: ModuleOp) -> str:

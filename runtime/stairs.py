@@ -21,6 +21,7 @@ from xdsl.passes import ModulePass
 from ..core.ir.verification import verify_module
 from ..core.ir.walk import walk
 from ..core.messages.diagnostics import fail, printable
+from ..core.messages.stages import stage
 from ..core.passes.instrument import Instrument
 from ..core.passes.pipeline_text import expand_pipeline, parse_pipeline
 from ..core.passes.pipelines import run_pipeline
@@ -103,7 +104,8 @@ def take_down(
     verifier. Raises CompileError when `entry` cannot be an entry, and the passes' own errors.
     """
     set_signatures(module, entry)
-    passes = parse_pipeline(pipeline)
+    with stage("import of passes"):
+        passes = parse_pipeline(pipeline)
     if tuning is not None:
         from ..schedule.tuned.apply_tuning import with_database
 

@@ -11,14 +11,11 @@ from xdsl.dialects import func, llvm
 from xdsl.dialects.builtin import IntegerAttr, StringAttr, SymbolRefAttr, i32, i64
 from xdsl.ir import Block, Region
 
-from ...core.roles import CHUNK, TASK
+from ...core.roles import CHUNK, RUN_PARALLEL, TASK
 from .convert_func import LINKAGE_INTERNAL, convert_call, unpack
 from .llvm_body import LLVMBody
 from .state import Signature
 from .types import PTR
-
-RUN_PARALLEL = "_stepwell_parallel"
-"""`i32 (task, frame, i64 lower, i64 upper, i64 chunk)`, given by the runtime (`runtime.native.threads`)."""
 
 BOUNDS = 2
 SLOT = 8

@@ -18,10 +18,11 @@ from xdsl.ir import Attribute, Block, Operation
 from xdsl.utils.exceptions import DiagnosticException
 from xdsl.utils.target import Target
 
-from .constants import EmitError, byte_string, constant_text, metadata_string
+from .constants import EmitError, constant_text, metadata_string
 from .function import FunctionText
 from .instructions import HANDLERS, INLINE
 from .module import ModuleText, is_foreign
+from .names import byte_string
 from .tables import ARGUMENT_ATTRIBUTES, ARGUMENT_NUMBERS, ARGUMENT_TYPES, FUNCTION_KEYWORDS, FUNCTION_NUMBERS
 
 _VISIBILITY = ("", "hidden ", "protected ")

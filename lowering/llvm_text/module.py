@@ -11,8 +11,8 @@ from xdsl.ir import Attribute, Operation
 
 from ...core.messages.locations import location_string
 from ...core.roles import LINK_NAME
-from .constants import EmitError, mangled, metadata_string, symbol_text, type_text
-from .names import text_name
+from .constants import EmitError, mangled, metadata_string, type_text
+from .names import symbol_text, text_name
 from .tables import INTRINSICS, LOOP_METADATA
 
 

@@ -41,22 +41,21 @@ def rules_of_file(path: str | Path, ctx: Context | None = None) -> tuple[Rule, .
     return rules_of_text(read_source(path), str(path), ctx)
 
 
-def rules_of_text(
-    text: str, name: str = "<rules>", ctx: Context | None = None, is_verified: bool = False
-) -> tuple[Rule, ...]:
-    """
-    Returns the rules of a text. `is_verified` says that its ops are known to be valid.
-
-    Raises `StepwellError`, or `VerificationError` where an op is invalid.
-    """
+def rules_of_text(text: str, name: str = "<rules>", ctx: Context | None = None) -> tuple[Rule, ...]:
+    """Returns the rules of a text. Raises `StepwellError`, or `VerificationError` where an op is invalid."""
     context = make_context() if ctx is None else ctx
     module = parse_text(context, text, name)
-    if not is_verified:
-        verify_module(module, sources={name: text})
+    verify_module(module, sources={name: text})
     try:
         return rules_of_module(module, context)
     except OperationError as error:
         raise StepwellError(error.diagnostic, {name: text}) from error
+
+
+def rules_of_valid_text(text: str, name: str) -> tuple[Rule, ...]:
+    """Returns the rules of a text whose ops are known to be valid, as those of shipped files are."""
+    context = make_context()
+    return rules_of_module(parse_text(context, text, name), context)
 
 
 def rules_of_module(module: ModuleOp, ctx: Context) -> tuple[Rule, ...]:

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from ...core.messages.files import write_file
+from ...core.roles import RUN_PARALLEL
 from ...core.weights import open_weights, write_weights
-from ...lowering.llvm.parallel import RUN_PARALLEL
 from ...machine.code_target import CodeTarget, uses_tile_registers
 from ..errors import CompileError, ExecutionError
 from ..native.jit import compile_library, host_code_target

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from ...core.roles import RUN_PARALLEL
 from ...core.weights import WeightEntry
-from ...lowering.llvm.parallel import RUN_PARALLEL
 from ..native.threads_text import MOST_THREADS, POOL
 
 NO_MEMORY, WRONG_PROCESSOR, NO_FILE, OTHER_FILE = -1, -2, -3, -4

@@ -7,7 +7,7 @@ import os
 from dataclasses import dataclass
 from functools import cache
 
-from ...lowering.llvm.parallel import RUN_PARALLEL
+from ...core.roles import RUN_PARALLEL
 from ..errors import CompileError
 from .jit import NativeLibrary, host_code_target
 from .threads_text import LIMITED, MOST_THREADS, PATIENCE_OF_POOL, POOL, SERIAL, limited_text, pool_text

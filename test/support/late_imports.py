@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Final
 
 STARTS_FAST: Final = {
+    "__init__.py": "core.messages.collector",
     "core/messages/diagnostics.py": "difflib",
     "core/plugins.py": "importlib",
     "core/weights.py": "numpy",
@@ -23,7 +24,7 @@ STARTS_FAST: Final = {
     "runtime/executable.py": "analysis.memory runtime.exporting.export runtime.looking.profile runtime.looking.trace"
     " runtime.pickling",
     "runtime/native/emit_assembly.py": "runtime.native.jit runtime.native.targets",
-    "runtime/source.py": "schedule.tuned.records",
+    "runtime/source.py": "lowering.llvm_text.emit_llvm_text runtime.machine_code schedule.tuned.records",
     "runtime/stairs.py": "schedule.tuned.apply_tuning",
     "schedule/program/apply_schedule.py": "schedule.program.check",
     "schedule/program/check.py": "numpy",
@@ -38,7 +39,8 @@ STARTS_FAST: Final = {
     " rewrites.partition.pattern_tables rewrites.shipped testing.rules.checking testing.rules.group_checking"
     " testing.rules.mutation testing.rules.reporting",
     "tools/options/weights.py": "dialects.graph.literals rewrites.constants.externalize_weights",
-    "tools/run.py": "json numpy runtime.compile runtime.stairs tools.pages.memory_table",
+    "tools/run.py": "json numpy runtime.compile runtime.stairs tools.options.times tools.pages.memory_table",
+    "tools/options/times.py": "runtime.executable",
     "tools/show.py": "core.ir.verification core.passes.pipelines core.passes.progress core.text.parsing"
     " tools.drawing.boxes tools.drawing.drawing",
     "tools/start.py": "importlib",
