@@ -3,33 +3,55 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from contextlib import AbstractContextManager, nullcontext
 
 from xdsl.dialects import llvm
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 
 from ..core.messages.diagnostics import fail
 from ..core.roles import LINK_NAME, RUN_PARALLEL
-from ..lowering.llvm_text.pieces import emit_llvm_pieces
+from ..lowering.llvm.listening import listening
+from ..lowering.llvm_text.pieces import EarlyPieces, emit_llvm_pieces
 from ..machine.code_target import CodeTarget, uses_tile_registers
 from .native.jit import is_in_process
-from .native.pieces import compile_pieces
+from .native.pieces import PieceCompiler
 from .native.targets import check_runs_here
 
 
-def machine_code(
-    module: ModuleOp, externals: Collection[str], target: str, code_target: CodeTarget, use_cache: bool
-) -> bytes:
+class MachineCode:
     """
-    Returns the machine code of a module of the llvm dialect that calls `externals`, for the machine called `target`.
+    Makes the machine code of one program, for the machine called `target`, inside `with`.
 
-    Raises ProcessorError where this process cannot run it, `OperationError` where it calls what is defined nowhere.
+    While the program is lowered inside of `watching`, its kernels are compiled as soon as they are converted.
     """
-    check_that_calls_are_defined(module, externals)
-    pieces = emit_llvm_pieces(module)
-    if target != "host":
-        pieces = list(pieces)
-        check_runs_here(target, any(map(uses_tile_registers, pieces)))
-    return compile_pieces(pieces, code_target, use_cache)
+
+    def __init__(self, target: str, code_target: CodeTarget, use_cache: bool):
+        self._target = target
+        self._compiler = PieceCompiler(code_target, use_cache)
+        self._early = EarlyPieces(self._compiler.start)
+
+    def watching(self) -> AbstractContextManager[None]:
+        """Returns the scope to lower the program in."""
+        return listening(self._early) if self._target == "host" else nullcontext()
+
+    def of(self, module: ModuleOp, externals: Collection[str]) -> bytes:
+        """
+        Returns the machine code of a module of the llvm dialect that calls `externals`.
+
+        Raises ProcessorError where this process cannot run it, `OperationError` where it calls what is defined nowhere.
+        """
+        check_that_calls_are_defined(module, externals)
+        pieces = emit_llvm_pieces(module, self._early)
+        if self._target != "host":
+            pieces = list(pieces)
+            check_runs_here(self._target, any(map(uses_tile_registers, pieces)))
+        return self._compiler.code(pieces)
+
+    def __enter__(self) -> MachineCode:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._compiler.__exit__(*error)
 
 
 def check_that_calls_are_defined(module: ModuleOp, externals: Collection[str]) -> None:

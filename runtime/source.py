@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from contextvars import Context, copy_context
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -154,28 +155,33 @@ class Source:
         The module is lowered in place, under the pass context and the options of this program. Raises
         ProcessorError where this process cannot run code for the target.
         """
-        from .machine_code import machine_code
+        from .machine_code import MachineCode
 
         check_runs_here(self.target)
-        with self.watch() as progress:
-            description = self._lower(module, pipeline, [progress])
+        with self.watch() as progress, MachineCode(self.target, self.code_target, self.use_cache) as code:
+            description = self._lower(module, pipeline, [progress], code.watching())
             progress.then("machine code")
             with stage("machine code"):
-                externals = [each.symbol for each in description.externals]
-                code = machine_code(module, externals, self.target, self.code_target, self.use_cache)
-            return description, code
+                return description, code.of(module, [each.symbol for each in description.externals])
 
-    def _lower(self, module: ModuleOp, pipeline: str, instruments: Sequence[Instrument]) -> Description:
+    def _lower(
+        self,
+        module: ModuleOp,
+        pipeline: str,
+        instruments: Sequence[Instrument],
+        scope: AbstractContextManager[None] | None = None,
+    ) -> Description:
         def lowered() -> Description:
-            take_down(
-                make_context(),
-                module,
-                self.entry,
-                pipeline,
-                verify_each=self.verify_each,
-                instruments=instruments,
-                tuning=self.tuning,
-            )
+            with scope or nullcontext():
+                take_down(
+                    make_context(),
+                    module,
+                    self.entry,
+                    pipeline,
+                    verify_each=self.verify_each,
+                    instruments=instruments,
+                    tuning=self.tuning,
+                )
             return describe(module)
 
         with patient_collector():

@@ -8,7 +8,8 @@ text, in which nothing else depends on the program around it. So equal kernels, 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Final
 
 from xdsl.dialects import llvm
@@ -17,6 +18,7 @@ from xdsl.ir import Operation
 from xdsl.utils.exceptions import DiagnosticException
 
 from ...core.ir.walk import ops_of, walk
+from ..llvm.listening import FEWEST
 from .constants import EmitError
 from .emit_llvm_text import LLVMText, emit_llvm_text
 
@@ -29,42 +31,79 @@ PLACEHOLDER: Final = "stepwell.piece."
 HASH_DIGITS: Final = 32
 
 
-def emit_llvm_pieces(module: ModuleOp) -> Iterator[str]:
+class EarlyPieces:
+    """
+    Writes kernels as `lower-to-llvm-dialect` converts them, and gives their texts to `start`, to begin with them.
+
+    Most of them are the pieces of the program later on. `emit_llvm_pieces` does not write these again.
+    """
+
+    def __init__(self, start: Callable[[str], None]):
+        self._start = start
+        self._waiting: list[str] = []
+        self._told = 0
+        self.texts: dict[tuple[int, ...], str] = {}
+
+    def __call__(self, kernel: str, ops: Sequence[Operation]) -> None:
+        """Takes a converted kernel, the first of `ops` of its name. One that cannot be written is left for later."""
+        group = Group([kernel], ops)
+        if not group.is_large:
+            return
+        with suppress(EmitError):
+            text = self.texts[group.key] = _piece(ops, group)
+            self._waiting.append(_named(text, _digest(text)))
+            self._told += 1
+        if self._told >= FEWEST:
+            for waiting in self._waiting:
+                self._start(waiting)
+            self._waiting.clear()
+
+
+def emit_llvm_pieces(module: ModuleOp, early: EarlyPieces | None = None) -> Iterator[str]:
     """
     Yields the texts that `module` is cut into, the one with the entries last. They are to be linked with each other.
 
-    A module with fewer than two large kernels is one text, that of `emit_llvm_text`. Raises a `DiagnosticException`
-    that names what has no text form.
+    A module with fewer than two large kernels is one text, that of `emit_llvm_text`. `early` has written some already.
+    Raises a `DiagnosticException` that names what has no text form.
     """
     groups = kernel_groups(module)
-    if len(groups) < 2:
+    if len(groups) < FEWEST:
         yield emit_llvm_text(module)
         return
     try:
-        yield from _texts(module, groups)
+        yield from _texts(module, groups, {} if early is None else early.texts)
     except EmitError as error:
         raise DiagnosticException(f"emit-llvm-text: {error}") from None
 
 
-def _texts(module: ModuleOp, groups: Sequence[Group]) -> Iterator[str]:
+def _texts(module: ModuleOp, groups: Sequence[Group], written: Mapping[tuple[int, ...], str]) -> Iterator[str]:
     names: dict[str, str] = {}
     inside: dict[str, Group] = {}
     given: set[str] = set()
     for group in groups:
-        text = _piece(module, group)
-        digest = hashlib.sha256(text.encode()).hexdigest()[:HASH_DIGITS]
+        text = written.get(group.key) or _piece(module.body.block.ops, group)
+        digest = _digest(text)
         inside.update(dict.fromkeys(group.symbols, group))
         names.update({head: f"stepwell.{digest}.{index}" for index, head in enumerate(group.heads)})
         if digest not in given:
             given.add(digest)
-            yield text.replace(f"@{PLACEHOLDER}", f"@stepwell.{digest}.")
+            yield _named(text, digest)
     yield _rest(module, names, inside)
 
 
-def _piece(module: ModuleOp, group: Group) -> str:
-    """Returns the text of a kernel with its parts, under names that do not depend on the program."""
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:HASH_DIGITS]
+
+
+def _named(text: str, digest: str) -> str:
+    """Returns the text of a piece under its own name."""
+    return text.replace(f"@{PLACEHOLDER}", f"@stepwell.{digest}.")
+
+
+def _piece(module: Iterable[Operation], group: Group) -> str:
+    """Returns the text of a kernel of `module` with its parts, under names that do not depend on the program."""
     text = LLVMText()
-    text.module.name_symbols(module.body.block.ops)
+    text.module.name_symbols(module)
     own = [name for name in group.symbols if name not in group.heads and name not in group.declared]
     text.module.rename({name: f"{PLACEHOLDER}{index}" for index, name in enumerate((*group.heads, *own))})
     text.visible = group.heads
@@ -99,6 +138,13 @@ class Group:
         self.ops = ops
         self.symbols = tuple(_symbol(op) for op in ops)
         self.declared = frozenset(_symbol(op) for op in ops if not _has_body(op))
+        self.key = tuple(id(op) for op in ops if _has_body(op))
+        """What tells it from other groups of the program."""
+
+    @property
+    def is_large(self) -> bool:
+        """Whether it is worth a piece."""
+        return sum(len(walk(op)) for op in self.ops) >= LEAST_OPS
 
 
 def kernel_groups(module: ModuleOp) -> list[Group]:
@@ -123,7 +169,7 @@ def kernel_groups(module: ModuleOp) -> list[Group]:
             outside |= members
             continue
         found.append(_group(own, members, ops, uses))
-    return [group for group in found if sum(len(walk(op)) for op in group.ops) >= LEAST_OPS]
+    return [group for group in found if group.is_large]
 
 
 def _group(heads: list[str], members: set[str], ops: dict[str, Operation], uses: dict[str, set[str]]) -> Group:

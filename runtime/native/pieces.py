@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import chain
 
 from ...machine.code_target import CodeTarget
@@ -13,25 +13,42 @@ from .objects import archive
 from .threads import usable_cpus
 
 
-def compile_pieces(texts: Iterable[str], target: CodeTarget, use_cache: bool = True) -> bytes:
+class PieceCompiler:
     """
-    Returns the machine code of a program whose LLVM text is in pieces, the last of which has the entries.
+    Compiles pieces of a program on all CPUs, inside `with`. What they become does not depend on the number of CPUs.
 
-    A piece is compiled while the next ones are still made, on all CPUs. What a program becomes does not depend on their
-    number. Raises the errors of `compile_object`.
+    Pieces that are not done at the end of the block are given up.
     """
-    pieces = iter(texts)
-    first, second = next(pieces), next(pieces, None)
-    if second is None:
-        return compile_object(first, target)
-    with ThreadPoolExecutor(usable_cpus()) as pool:
-        try:
-            waiting = [pool.submit(_piece, text, target, use_cache) for text in chain((first, second), pieces)]
-            return archive([each.result() for each in waiting])
-        except BaseException:
-            pool.shutdown(cancel_futures=True)
-            raise
 
+    def __init__(self, target: CodeTarget, use_cache: bool = True):
+        self._target, self._use_cache = target, use_cache
+        self._pool = ThreadPoolExecutor(usable_cpus())
+        self._started: dict[str, Future[bytes]] = {}
 
-def _piece(text: str, target: CodeTarget, use_cache: bool) -> bytes:
-    return kept_object(text, use_cache, PIECES, target=target)
+    def start(self, text: str) -> Future[bytes]:
+        """Begins to compile a piece, if nobody has."""
+        if text not in self._started:
+            self._started[text] = self._pool.submit(self._piece, text)
+        return self._started[text]
+
+    def code(self, texts: Iterable[str]) -> bytes:
+        """
+        Returns the machine code of a program whose LLVM text is in pieces, the last of which has the entries.
+
+        A piece is compiled while the next ones are still made. Raises the errors of `compile_object`.
+        """
+        pieces = iter(texts)
+        first, second = next(pieces), next(pieces, None)
+        if second is None:
+            return compile_object(first, self._target)
+        waiting = [self.start(text) for text in chain((first, second), pieces)]
+        return archive([each.result() for each in waiting])
+
+    def _piece(self, text: str) -> bytes:
+        return kept_object(text, self._use_cache, PIECES, target=self._target)
+
+    def __enter__(self) -> PieceCompiler:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._pool.shutdown(cancel_futures=True)

@@ -7,9 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 import stepwell
+from stepwell.core.passes.pipelines import run_pipeline
 from stepwell.core.text.parsing import make_context, parse_text
+from stepwell.lowering.llvm.listening import listening
 from stepwell.lowering.llvm_text.emit_llvm_text import emit_llvm_text
-from stepwell.lowering.llvm_text.pieces import LEAST_OPS, emit_llvm_pieces
+from stepwell.lowering.llvm_text.pieces import LEAST_OPS, EarlyPieces, emit_llvm_pieces
 from stepwell.runtime.cache import PIECES, load
 from stepwell.runtime.native import jit
 from stepwell.runtime.native import pieces as native
@@ -146,6 +148,53 @@ def test_pieces_are_linked_and_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: P
     found = stepwell.compile(changed, threads=1)(*arrays)[0]
     np.testing.assert_allclose(found, np.maximum(expected, 0), rtol=1e-4, atol=1e-4)
     assert len([text for text in compiled if "stepwell." in text]) == 2
+
+
+ONE = """
+func.func @main(%x: tensor<32x48xf32>, %y: tensor<48x40xf32>) -> tensor<32x40xf32> {
+  %a = graph.matmul %x, %y : (tensor<32x48xf32>, tensor<48x40xf32>) -> tensor<32x40xf32>
+  return %a : tensor<32x40xf32>
+}
+"""
+
+
+# Kernels that are told before their program is done
+
+
+def early_and_late(text: str) -> tuple[list[str], list[str]]:
+    """The texts that are started while the program is lowered, and all pieces of it."""
+    started: list[str] = []
+    early = EarlyPieces(started.append)
+    module = parse_text(make_context(), text)
+    with listening(early):
+        run_pipeline(make_context(), module, "O3", verify_each=False)
+    pieces = list(emit_llvm_pieces(module))
+    assert list(emit_llvm_pieces(module, early)) == pieces
+    return started, pieces
+
+
+def test_kernels_are_told_while_their_program_is_lowered():
+    started, pieces = early_and_late(TWO)
+    assert started == pieces[:-1]
+    assert len(started) == 2
+
+
+def test_no_kernel_is_told_alone():
+    started, pieces = early_and_late(ONE)
+    assert (started, len(pieces)) == ([], 1)
+
+
+def test_no_kernel_that_fails_to_convert_is_told():
+    told: list[str] = []
+    kernel = "func.func private @{}(%a: memref<4xf32>) {{\n  {}\n  func.return\n}}\n"
+    role = '{stepwell.role = "input"}'
+    calls = "func.call @good(%a) : (memref<4xf32>) -> ()\n  func.call @bad(%a) : (memref<4xf32>) -> ()"
+    text = f"func.func @main(%a: memref<4xf32> {role}) {{\n  {calls}\n  func.return\n}}\n"
+    text += kernel.format("good", "") + kernel.format("bad", '"test.op"() : () -> ()')
+    module = parse_text(make_context(), text)
+    with listening(lambda name, ops: told.append(name)), pytest.raises(Exception, match="no lowering to the llvm"):
+        run_pipeline(make_context(), module, "lower-to-llvm-dialect")
+    assert told == ["good"]
 
 
 # Archives
