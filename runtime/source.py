@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from contextvars import Context, copy_context
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -33,6 +33,7 @@ from ..core.passes.instrument import Instrument
 from ..core.passes.progress import PassProgress
 from ..core.roles import WEIGHTS
 from ..core.text.parsing import make_context, named_text, parse_text
+from ..core.weights import HASH_KEY, WeightsError, open_weights
 from ..machine.code_target import CodeTarget
 from ..machine.host import host_machine
 from ..machine.named import machine_named
@@ -114,7 +115,7 @@ class Source:
         The target is part of it twice: what schedules know of it is in the pass context, and what LLVM is told follows.
         The host is part of it, since schedules for it depend on its number of cores and its caches.
         """
-        written = self.written or (_locations(self.module), str(self.module))
+        written = self.written or (_locations(self.module), self._text_without_path())
         return disk.program_key(
             *written,
             self.entry,
@@ -127,6 +128,19 @@ class Source:
             _files_named_in(self.pipeline),
             self._tuning_key(),
         )
+
+    def _text_without_path(self) -> str:
+        """
+        Returns the text of the module with the hash of its weights in place of their path.
+
+        The weights of an imported model are in a file whose name is another one in each process.
+        """
+        text, file = str(self.module), self.module.attributes.get(WEIGHTS)
+        if isinstance(file, StringAttr):
+            with suppress(WeightsError):
+                found = open_weights((source_directory(self.module) or Path()) / file.data).metadata.get(HASH_KEY)
+                return text if found is None else text.replace(str(file), f'"{found}"', 1)
+        return text
 
     def _tuning_key(self) -> str:
         """Returns what the tuning database says, for the key of the compile cache."""

@@ -143,7 +143,7 @@ class Group:
 
     @property
     def is_large(self) -> bool:
-        """Whether it is worth a piece."""
+        """Returns whether it is worth a piece."""
         return sum(len(walk(op)) for op in self.ops) >= LEAST_OPS
 
 
