@@ -7,10 +7,18 @@ neither numpy nor llvmlite. `docs/api.md` lists the public names of all rooms.
 
 import lazy_loader
 
-__getattr__, _, __all__ = lazy_loader.attach_stub(__name__, __file__)
+_load, _, __all__ = lazy_loader.attach_stub(__name__, __file__)
 
 __version__ = "0.1.0"
 __all__.append("__version__")
+
+
+def __getattr__(name: str) -> object:
+    """Loads a public name. The cycle collector waits, since it would look at all classes again and again."""
+    from .core.messages.collector import patient_collector
+
+    with patient_collector():
+        return _load(name)
 
 
 def __dir__() -> list[str]:

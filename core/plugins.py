@@ -232,7 +232,8 @@ def _built_registry() -> Registry:
 def _installed_entry_points() -> list[EntryPoint]:
     from importlib.metadata import entry_points  # inside, since start-up is to be fast
 
-    groups = [*entry_points(group=UNIVERSE_GROUP), *entry_points(group=PLUGIN_GROUP)]
+    installed = entry_points()
+    groups = [*installed.select(group=UNIVERSE_GROUP), *installed.select(group=PLUGIN_GROUP)]
     return sorted(groups, key=lambda entry: (entry.group != UNIVERSE_GROUP, entry.name, entry.value))
 
 

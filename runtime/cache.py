@@ -25,8 +25,11 @@ ROOMS = ("analysis", "core", "dialects", "lowering", "machine", "patterns", "rew
 """The rooms of this package that have a say in what code a program becomes."""
 
 MAGIC = b"STEPWELL1\n"
-PROGRAMS, CALLS = ".bin", ".call"
-"""The kinds of entries, as ends of file names: compiled programs, and the code that calls them from Python."""
+PROGRAMS, CALLS, PIECES = ".bin", ".call", ".piece"
+"""
+The kinds of entries, as ends of file names: compiled programs, the code that calls them from Python, and the kernels of
+programs, which other programs may have too.
+"""
 DEFAULT_LIMIT = 256 * 1024 * 1024
 TEMPORARY = ".tmp"
 ABANDONED = 3600
@@ -94,10 +97,11 @@ def plugin_folders() -> list[Path]:
 
     from ..core.plugins import PLUGIN_GROUP, UNIVERSE_GROUP
 
+    installed = entry_points()
     modules = {
         entry.module.partition(".")[0]
         for group in (UNIVERSE_GROUP, PLUGIN_GROUP)
-        for entry in entry_points(group=group)
+        for entry in installed.select(group=group)
     }
     found: set[Path] = set()
     for name in modules - {"stepwell", "xdsl"}:
@@ -166,8 +170,9 @@ def store(key: str, description: dict[str, Any], object_code: bytes, kind: str =
         except BaseException:
             os.unlink(temporary)
             raise
-        _delete_abandoned(directory)
-        _evict(directory, allowed)
+        if kind != PIECES:  # The program whose pieces these are follows them.
+            _delete_abandoned(directory)
+            _evict(directory, allowed)
     except OSError:
         return
 
@@ -196,7 +201,9 @@ def entries() -> list[tuple[Path, int]]:
 def _statuses(directory: Path) -> list[tuple[float, int, Path]]:
     """Returns of each entry when it was used last, its bytes and its file."""
     found: list[tuple[float, int, Path]] = []
-    for path in (*directory.glob(f"*{PROGRAMS}"), *directory.glob(f"*{CALLS}")):
+    for path in directory.glob("*"):
+        if path.suffix not in (PROGRAMS, CALLS, PIECES):
+            continue
         with contextlib.suppress(OSError):
             status = path.stat()
             found.append((status.st_mtime, status.st_size, path))

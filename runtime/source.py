@@ -9,13 +9,13 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext, suppress
 from contextvars import Context, copy_context
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from xdsl.dialects import llvm
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
@@ -26,20 +26,21 @@ from ..core.codegens import COMPILER, registrations_fingerprint
 from ..core.ir.verification import verify_module
 from ..core.ir.walk import walk
 from ..core.messages.collector import patient_collector
-from ..core.messages.diagnostics import fail
 from ..core.messages.locations import source_directory, source_point
+from ..core.messages.stages import stage
 from ..core.passes.context import config_value, context_key, set_config
 from ..core.passes.instrument import Instrument
 from ..core.passes.progress import PassProgress
-from ..core.roles import LINK_NAME, RUN_PARALLEL, WEIGHTS
+from ..core.roles import WEIGHTS
 from ..core.text.parsing import make_context, named_text, parse_text
-from ..machine.code_target import CodeTarget, uses_tile_registers
+from ..core.weights import HASH_KEY, WeightsError, open_weights
+from ..machine.code_target import CodeTarget
 from ..machine.host import host_machine
 from ..machine.named import machine_named
 from . import cache as disk
 from .errors import CompileError
 from .external_code.external import LinkedExternals
-from .native.jit import LinkError, assembly, compile_object, describe_host, describe_target, is_in_process
+from .native.jit import LinkError, assembly, describe_host, describe_target
 from .native.targets import check_runs_here, code_target
 from .native.threads import thread_count
 from .program.arrays import ArrayType
@@ -160,7 +161,7 @@ class Source:
         The target is part of it twice: what schedules know of it is in the pass context, and what LLVM is told follows.
         The host is part of it, since schedules for it depend on its number of cores and its caches.
         """
-        written = self.written or (_locations(self.module), str(self.module))
+        written = self.written or (_locations(self.module), self._text_without_path())
         return disk.program_key(
             *written,
             self.entry,
@@ -173,6 +174,19 @@ class Source:
             _files_named_in(self.pipeline),
             self._tuning_key(),
         )
+
+    def _text_without_path(self) -> str:
+        """
+        Returns the text of the module with the hash of its weights in place of their path.
+
+        The weights of an imported model are in a file whose name is another one in each process.
+        """
+        text, file = str(self.module), self.module.attributes.get(WEIGHTS)
+        if isinstance(file, StringAttr):
+            with suppress(WeightsError):
+                found = open_weights((source_directory(self.module) or Path()) / file.data).metadata.get(HASH_KEY)
+                return text if found is None else text.replace(str(file), f'"{found}"', 1)
+        return text
 
     def _tuning_key(self) -> str:
         """Returns what the tuning database says, for the key of the compile cache."""
@@ -188,7 +202,11 @@ class Source:
 
     def lower(self, shapes: Shapes | None, *instruments: Instrument) -> tuple[Description, str]:
         """Returns the description and LLVM text for `shapes`. The module itself stays as it is."""
-        return self._lower(copy_of(self.module), self.pipeline_for(shapes), instruments)
+        from ..lowering.llvm_text.emit_llvm_text import emit_llvm_text
+
+        module = copy_of(self.module)
+        description = self._lower(module, self.pipeline_for(shapes), instruments)
+        return description, emit_llvm_text(module)
 
     def compiled(self, module: ModuleOp, pipeline: str) -> tuple[Description, bytes]:
         """
@@ -197,27 +215,35 @@ class Source:
         The module is lowered in place, under the pass context and the options of this program. Raises
         ProcessorError where this process cannot run code for the target.
         """
-        check_runs_here(self.target)
-        with self.watch() as progress:
-            description, text = self._lower(module, pipeline, [progress])
-            _check_that_calls_are_defined(module, description)
-            check_runs_here(self.target, uses_tile_registers(text))
-            progress.then("machine code")
-            return description, compile_object(text, self.code_target)
+        from .machine_code import MachineCode
 
-    def _lower(self, module: ModuleOp, pipeline: str, instruments: Sequence[Instrument]) -> tuple[Description, str]:
-        def lowered() -> tuple[Description, str]:
+        check_runs_here(self.target)
+        with self.watch() as progress, MachineCode(self.target, self.code_target, self.use_cache) as code:
+            description = self._lower(module, pipeline, [progress], code.watching())
+            progress.then("machine code")
+            with stage("machine code"):
+                return description, code.of(module, [each.symbol for each in description.externals])
+
+    def _lower(
+        self,
+        module: ModuleOp,
+        pipeline: str,
+        instruments: Sequence[Instrument],
+        scope: AbstractContextManager[None] | None = None,
+    ) -> Description:
+        def lowered() -> Description:
             leave_open_entries_out(module, self.entry)
-            text = take_down(
-                make_context(),
-                module,
-                self.entry,
-                pipeline,
-                verify_each=self.verify_each,
-                instruments=instruments,
-                tuning=self.tuning,
-            )
-            return describe(module), text
+            with scope or nullcontext():
+                take_down(
+                    make_context(),
+                    module,
+                    self.entry,
+                    pipeline,
+                    verify_each=self.verify_each,
+                    instruments=instruments,
+                    tuning=self.tuning,
+                )
+            return describe(module)
 
         with patient_collector():
             return self.context.copy().run(lowered)
@@ -246,7 +272,8 @@ class Source:
 
     def program(self, description: Description, code: bytes) -> Program:
         """Returns the program of this machine code, with the weights that it asks for."""
-        return loaded(description, code, self.arrays_for(description), self.use_cache, self.threads)
+        with stage("load"):
+            return loaded(description, code, self.arrays_for(description), self.use_cache, self.threads)
 
     def side_car(self) -> Path | None:
         """Returns the file that weights come from, or None when they are arrays or there are none."""
@@ -368,18 +395,6 @@ def loaded(description: Description, code: bytes, weights: Mapping[str, Any], us
     """Returns the program of this machine code, linked with what it calls from outside."""
     linked = LinkedExternals(description.externals, own_code, use_cache)
     return Program(description, code, weights, use_cache, threads, linked)
-
-
-def _check_that_calls_are_defined(module: ModuleOp, description: Description) -> None:
-    """Raises `OperationError` at a declaration of a function that is not ours, not outside code, not of the process."""
-    ours = {RUN_PARALLEL, *(each.symbol for each in description.externals)}
-    for op in module.body.ops:
-        if isinstance(op, llvm.FuncOp) and not op.body.blocks:
-            linked = op.attributes.get(LINK_NAME)
-            name = linked.data if isinstance(linked, StringAttr) else op.sym_name.data
-            if not (name.startswith("llvm.") or name in ours or is_in_process(name)):
-                message = f"function @{name} has no body and is not a function of this process"
-                fail(op, message, hint="give it a body, or compile it by a code generator (docs/external.md)")
 
 
 def _locations(module: ModuleOp) -> str:

@@ -21,13 +21,13 @@ from xdsl.passes import ModulePass
 from ..core.ir.verification import verify_module
 from ..core.ir.walk import walk
 from ..core.messages.diagnostics import fail, printable
+from ..core.messages.stages import stage
 from ..core.passes.instrument import Instrument
 from ..core.passes.pipeline_text import expand_pipeline, parse_pipeline
 from ..core.passes.pipelines import run_pipeline
 from ..core.roles import SIGNATURE
 from ..core.text.parsing import make_context
 from ..dialects.tensor_loop import FuncOp as LoopFuncOp
-from ..lowering.llvm_text.emit_llvm_text import emit_llvm_text
 from ..lowering.pipelines import PIPELINES, pipeline_text
 from ..lowering.shared.te_types import dtype_of, is_static
 from ..rewrites.simplify.remove_unused_functions import RemoveUnusedFunctionsPass
@@ -97,17 +97,17 @@ def take_down(
     verify_each: bool = False,
     instruments: Sequence[Instrument] = (),
     tuning: Path | None = None,
-) -> str:
+) -> None:
     """
-    Lowers `module` in place to the llvm dialect and returns its LLVM text. `apply-tuning` takes its schedules from
-    `tuning`.
+    Lowers `module` in place to the llvm dialect. `apply-tuning` takes its schedules from `tuning`.
 
     The input must have been verified. LLVM verifies its text. The llvm dialect is verified here unless the passes are
     all ours, since that takes a quarter of the time to compile. With `verify_each`, every pass is followed by the
     verifier. Raises CompileError when `entry` cannot be an entry, and the passes' own errors.
     """
     set_signatures(module, entry)
-    passes = parse_pipeline(pipeline)
+    with stage("import of passes"):
+        passes = parse_pipeline(pipeline)
     if tuning is not None:
         from ..schedule.tuned.apply_tuning import with_database
 
@@ -115,7 +115,6 @@ def take_down(
     run_pipeline(context, module, passes, verify_each=verify_each, instruments=instruments)
     if pipeline not in PIPELINES and not verify_each:
         verify_module(module)
-    return emit_llvm_text(module)
 
 
 def in_pipeline(entry: str) -> str:

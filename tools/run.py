@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..core.messages.diagnostics import Diagnostic, StepwellError, did_you_mean, render
 from ..core.messages.files import write_file
+from ..core.messages.stages import note_stage, stage
 from ..core.messages.texts import takes_arguments
 from ..core.passes.context import PassContext
 from ..te.dtypes import numpy_dtype
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
 
     from ..runtime.executable import Executable
+    from .options.times import Times
 
 
 # Imports inside functions keep the start of the command fast: the runtime and NumPy are loaded only when needed.
@@ -80,6 +82,7 @@ def _add_compilation_flags(parser: ArgumentParser) -> None:
 
 def _add_output_flags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--repeat", type=count, default=1, metavar="N", help="run N times and print times")
+    parser.add_argument("--time", action="store_true", help="print how long each step to the first result takes")
     parser.add_argument("--profile", action="store_true", help="print how long each kernel takes")
     parser.add_argument("--profile-output", metavar="OUT.json", help="write these times to a file, for stepwell-show")
     parser.add_argument(
@@ -103,18 +106,19 @@ def _add_output_flags(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _context(options: argparse.Namespace) -> AbstractContextManager[Any]:
-    """The scope to compile in: one that has what `--check-bounds` says."""
-    if options.check_bounds is None:
+def _context(options: argparse.Namespace, times: Times | None) -> AbstractContextManager[Any]:
+    """The scope to compile in: one that has what `--check-bounds` says, and that takes the times of the passes."""
+    if options.check_bounds is None and times is None:
         return nullcontext()
-    return PassContext(sys.maxsize, config={"check-bounds": options.check_bounds})
+    config = {} if options.check_bounds is None else {"check-bounds": options.check_bounds}
+    return PassContext(sys.maxsize, config=config, instruments=[] if times is None else [times.passes])
 
 
-def _compiled(module: ModuleOp, options: argparse.Namespace) -> Executable:
+def _compiled(module: ModuleOp, options: argparse.Namespace, times: Times | None) -> Executable:
     """Compiles the program as the command line says."""
     from ..runtime.compile import compile
 
-    with _context(options):
+    with _context(options, times):
         return compile(
             module,
             entry=options.entry,
@@ -141,13 +145,25 @@ def _loaded(options: argparse.Namespace) -> Executable:
 
 def run(options: argparse.Namespace, sources: Sources) -> int:
     """Does what the command line says, and returns the exit code. Puts the text of the program into `sources`."""
+    if not options.time:
+        return _run(options, sources, None)
+    from .options.times import Times, load_compiler
+
+    times = Times()
+    with times.watching():
+        load_compiler()
+        return _run(options, sources, times)
+
+
+def _run(options: argparse.Namespace, sources: Sources, times: Times | None) -> int:
     from ..runtime.stairs import what_is_left_out
 
     if options.file.endswith(SAVED):
         executable = _loaded(options)
     else:
-        module = read_module(options.file, sources)
-        executable = _compiled(module, options)
+        with stage("parse"):
+            module = read_module(options.file, sources)
+        executable = _compiled(module, options, times)
         if (remark := what_is_left_out(options.passes, module)) is not None:
             print(render(Diagnostic(remark, "remark")), file=sys.stderr)
     if options.ir or options.memory or options.export:
@@ -161,14 +177,17 @@ def run(options: argparse.Namespace, sources: Sources) -> int:
         print(traced)
         return 0 if traced.first is None else 1
     results: tuple[Any, ...] = ()
-    times: list[float] = []
+    calls: list[float] = []
     for _ in range(options.repeat):
         start = time.perf_counter()
         # The first call with `?` compiles, which ctrl-C must not cut off in the middle of a file or a line of progress.
         with interruptible() if executable.programs() else nullcontext():
             results = executable(*arrays)
-        times.append(time.perf_counter() - start)
-    _report(executable, results, times, options)
+        calls.append(time.perf_counter() - start)
+        if times is not None and len(calls) == 1:
+            note_stage("first run", calls[0])
+            print(times.report())
+    _report(executable, results, calls, options)
     return 0
 
 

@@ -36,7 +36,7 @@ def walk(root: Operation | Region | Block) -> list[Operation]:
         op: Operation | None = pending.pop()
         while op is not None:
             found.append(op)
-            following = op.next_op
+            following = op._next_op  # pyright: ignore[reportPrivateUsage]  # The property costs a call per op.
             if op.regions:
                 if following is not None:
                     pending.append(following)

@@ -23,6 +23,7 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, BlockArgument, OpResult, Region
 
+from ...core.messages.collector import patient_collector
 from ...core.messages.diagnostics import Diagnostic, warn
 from ...core.roles import DIMS, NAME
 from ...dialects.graph.shapes import Shaped, compatible
@@ -82,13 +83,14 @@ def from_onnx(
 
     Source: the ONNX IR and operator specifications, <https://onnx.ai/onnx/>.
     """
-    model = load_model(source)
-    check_supported(model)
-    importer = Importer(model, Fixed(dict(constants or {}), dict(dims or {})), progress)
-    module = importer.module(entry)
-    attach_weights(module, importer.builder.weights, weights)
-    module.verify()
-    return module
+    with patient_collector():
+        model = load_model(source)
+        check_supported(model)
+        importer = Importer(model, Fixed(dict(constants or {}), dict(dims or {})), progress)
+        module = importer.module(entry)
+        attach_weights(module, importer.builder.weights, weights)
+        module.verify()
+        return module
 
 
 def initialisers_of(model: Model) -> list[Initialiser]:

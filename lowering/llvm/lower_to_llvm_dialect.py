@@ -21,7 +21,7 @@ from xdsl.ir import Attribute, Block, Operation, Region
 
 from ...core.ir.walk import ops_of
 from ...core.passes.base import StepwellPass
-from ...core.roles import BUFFER_ALIGNMENT, CHECKS, LINK_NAME, TASK
+from ...core.roles import BUFFER_ALIGNMENT, CHECKS, TASK
 from ...dialects import tile
 from ...te.dtypes import STORED_FLOATS
 from . import convert_arith, convert_math, convert_memref, convert_vector, parallel
@@ -38,6 +38,7 @@ from .convert_func import (
     signature_of,
 )
 from .heap import heap_slots
+from .listening import Kernels, declaration_of
 from .llvm_body import ConversionTable, LLVMBody
 from .small_floats import carry_as_bits, element_type
 from .state import ModuleState, Signature
@@ -241,8 +242,11 @@ class LowerToLLVMDialectPass(StepwellPass):
         self._plan(state, ops, functions)
         called = {call.callee.string_value() for call in ops_of(op, func.CallOp)}
         lowered: list[Operation] = []
+        kernels = Kernels(op)
         for inner in ops:
-            lowered += self._convert(state, inner, called)
+            made = self._convert(state, inner, called)
+            lowered += made
+            kernels.converted(inner, made, state)
         state.raise_errors()
         self._replace(state, op, ops, lowered)
 
@@ -302,10 +306,7 @@ class LowerToLLVMDialectPass(StepwellPass):
         declared = {name.data for op in new if isinstance(name := op.properties.get("sym_name"), StringAttr)}
         for name, (symbol, function_type) in state.externals.items():
             if symbol not in declared:
-                declaration = llvm.FuncOp(symbol, function_type, llvm.LinkageAttr("external"))
-                if symbol != name:
-                    declaration.attributes[LINK_NAME] = StringAttr(name)
-                new.append(declaration)
+                new.append(declaration_of(name, symbol, function_type))
         for op in old:
             op.detach()
         for op in old:

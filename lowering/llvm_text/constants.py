@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import struct
 from collections.abc import Callable
 from math import isinf, isnan
@@ -25,6 +24,7 @@ from xdsl.ir import Attribute
 
 from ...core.ir.element_types import element_bytes
 from ...te.dtypes import TABLE
+from .names import byte_string
 
 FLOAT_NAMES: dict[type[Attribute], str] = {
     BFloat16Type: "bfloat",
@@ -32,22 +32,10 @@ FLOAT_NAMES: dict[type[Attribute], str] = {
     Float32Type: "float",
     Float64Type: "double",
 }
-_PLAIN_NAME = re.compile(r"[-a-zA-Z$._][-a-zA-Z$._0-9]*\Z")
-_ESCAPED = [chr(b) if 32 <= b < 127 and b not in b'"\\' else f"\\{b:02X}" for b in range(256)]
 
 
 class EmitError(Exception):
     """Tells what of the llvm dialect has no entry in the tables."""
-
-
-def byte_string(data: bytes) -> str:
-    """Returns `data` between the quotes of `c"..."`."""
-    return "".join(map(_ESCAPED.__getitem__, data))
-
-
-def symbol_text(name: str) -> str:
-    """Returns a global name with its `@`, quoted when it must be."""
-    return f"@{name}" if _PLAIN_NAME.match(name) else f'@"{byte_string(name.encode())}"'
 
 
 def metadata_string(text: str) -> str:

@@ -7,20 +7,22 @@ or attribute without an entry is an error that names it. Only attributes of othe
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import IO, Any
 
 from xdsl.context import Context
 from xdsl.dialects import llvm
 from xdsl.dialects.builtin import ArrayAttr, DenseIntOrFPElementsAttr, ModuleOp, StringAttr
-from xdsl.ir import Attribute, Operation
+from xdsl.ir import Attribute, Block, Operation
 from xdsl.utils.exceptions import DiagnosticException
 from xdsl.utils.target import Target
 
-from .constants import EmitError, byte_string, constant_text, metadata_string
+from .constants import EmitError, constant_text, metadata_string
 from .function import FunctionText
 from .instructions import HANDLERS, INLINE
 from .module import ModuleText, is_foreign
+from .names import byte_string
 from .tables import ARGUMENT_ATTRIBUTES, ARGUMENT_NUMBERS, ARGUMENT_TYPES, FUNCTION_KEYWORDS, FUNCTION_NUMBERS
 
 _VISIBILITY = ("", "hidden ", "protected ")
@@ -65,43 +67,43 @@ def emit_llvm_text(
     none of its own. Raises a `DiagnosticException` that names what has no text form.
     """
     try:
-        return _LLVMText(target_cpu, target_features).emit(module, triple, data_layout)
+        return LLVMText(target_cpu, target_features).emit(module, triple, data_layout)
     except EmitError as error:
         raise DiagnosticException(f"emit-llvm-text: {error}") from None
 
 
-class _LLVMText:
+class LLVMText:
     """The text of one module."""
 
-    def __init__(self, target_cpu: str | None, target_features: str | None):
+    def __init__(self, target_cpu: str | None = None, target_features: str | None = None):
         self.module = ModuleText()
         self.defaults = {"target-cpu": target_cpu, "target-features": target_features}
+        self.visible: Collection[str] = ()
+        """Internal functions that other modules are to see, by symbol."""
 
     def emit(self, module: ModuleOp, triple: str | None, data_layout: str | None) -> str:
         self.module.name_symbols(module.body.block.ops)
-        globals_text: list[str] = []
-        functions: list[str] = []
         for name in module.attributes:
             if not is_foreign(name) and not name.startswith("llvm."):
                 raise EmitError(self.module.describe(module, f"attribute '{name}' has no text form"))
         triple = triple or _string(module.attributes.get("llvm.target_triple"))
         data_layout = data_layout or _string(module.attributes.get("llvm.data_layout"))
-        for op in module.body.block.ops:
+        header = [f'target datalayout = "{data_layout}"'] if data_layout else []
+        header += [f'target triple = "{triple}"'] if triple else []
+        return "\n".join([*header, self.definitions(module.body.block.ops)])
+
+    def definitions(self, ops: Iterable[Operation]) -> str:
+        """Returns the text of these functions and globals, with the intrinsics and the metadata that they name."""
+        globals_text: list[str] = []
+        functions: list[str] = []
+        for op in ops:
             if isinstance(op, llvm.FuncOp):
                 functions.append(self.function(op))
             elif isinstance(op, llvm.GlobalOp):
                 globals_text.append(self.global_variable(op))
             else:
                 raise EmitError(self.module.describe(op, "has no entry in the LLVM text tables"))
-        header = [f'target datalayout = "{data_layout}"'] if data_layout else []
-        header += [f'target triple = "{triple}"'] if triple else []
-        parts = [
-            *header,
-            *globals_text,
-            *functions,
-            *self.module.declarations.values(),
-            *self.module.metadata,
-        ]
+        parts = [*globals_text, *functions, *self.module.declarations.values(), *self.module.metadata]
         return "\n".join(parts) + "\n"
 
     # Functions
@@ -117,10 +119,14 @@ class _LLVMText:
         # `text.lines` was filled by `head`, which needs the names of the arguments.
         return "\n".join([f"{head} {{", *text.lines, "}"])
 
-    def head(self, op: llvm.FuncOp, text: FunctionText) -> str:
+    def declaration(self, op: llvm.FuncOp) -> str:
+        """Returns the line that stands for a function whose body is in another module."""
+        return self.head(op, FunctionText(self.module, HANDLERS, INLINE), [])
+
+    def head(self, op: llvm.FuncOp, text: FunctionText, blocks: Sequence[Block] | None = None) -> str:
         """Returns the line of a function up to its brace, and emits the blocks on the way."""
         function_type = op.function_type
-        blocks = list(op.body.blocks)
+        blocks = list(op.body.blocks) if blocks is None else blocks
         names = [""] * len(function_type.inputs)
         if blocks:
             text.emit_blocks(blocks)
@@ -135,7 +141,7 @@ class _LLVMText:
         arguments += ["..."] * function_type.is_variadic
         returned = self.result_words(op) + self.module.type_text(function_type.output)
         linkage = op.linkage.linkage.data
-        words = "" if linkage == "external" else f"{linkage} "
+        words = "" if linkage == "external" or op.sym_name.data in self.visible else f"{linkage} "
         words += _VISIBILITY[op.visibility_.value.data]
         if (convention := op.CConv.convention.data) != "ccc":
             words += f"{convention} "

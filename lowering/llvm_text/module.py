@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from xdsl.dialects import llvm
@@ -11,8 +11,8 @@ from xdsl.ir import Attribute, Operation
 
 from ...core.messages.locations import location_string
 from ...core.roles import LINK_NAME
-from .constants import EmitError, mangled, metadata_string, symbol_text, type_text
-from .names import text_name
+from .constants import EmitError, mangled, metadata_string, type_text
+from .names import symbol_text, text_name
 from .tables import INTRINSICS, LOOP_METADATA
 
 
@@ -59,6 +59,10 @@ class ModuleText:
             if owners.setdefault(name, symbol) != symbol:
                 raise EmitError(self.describe(op, f"@{symbol} and @{owners[name]} both have the name '{name}'"))
             self._symbols[symbol] = symbol_text(name)
+
+    def rename(self, names: Mapping[str, str]) -> None:
+        """Gives symbols other names in the text."""
+        self._symbols.update({symbol: symbol_text(name) for symbol, name in names.items()})
 
     def symbol(self, name: str) -> str:
         """Returns the text of a symbol with its `@`."""

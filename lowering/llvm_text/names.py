@@ -1,6 +1,11 @@
-"""Names that the functions of a program must not have in LLVM text."""
+"""Names in LLVM text: their spelling, and those that the functions of a program must not have."""
 
 from __future__ import annotations
+
+import re
+
+_PLAIN_NAME = re.compile(r"[-a-zA-Z$._][-a-zA-Z$._0-9]*\Z")
+_ESCAPED = [chr(b) if 32 <= b < 127 and b not in b'"\\' else f"\\{b:02X}" for b in range(256)]
 
 _LIBM = (
     *("acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "ceil", "copysign", "cos", "cosh"),
@@ -35,3 +40,13 @@ def text_name(symbol: str, linkage: str, taken: set[str]) -> str:
         count += 1
         candidate = f"{symbol}.impl_{count}"
     return candidate
+
+
+def byte_string(data: bytes) -> str:
+    """Returns `data` between the quotes of `c"..."`."""
+    return "".join(map(_ESCAPED.__getitem__, data))
+
+
+def symbol_text(name: str) -> str:
+    """Returns a global name with its `@`, quoted when it must be."""
+    return f"@{name}" if _PLAIN_NAME.match(name) else f'@"{byte_string(name.encode())}"'

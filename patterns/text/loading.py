@@ -52,6 +52,12 @@ def rules_of_text(text: str, name: str = "<rules>", ctx: Context | None = None) 
         raise StepwellError(error.diagnostic, {name: text}) from error
 
 
+def rules_of_valid_text(text: str, name: str) -> tuple[Rule, ...]:
+    """Returns the rules of a text whose ops are known to be valid, as those of shipped files are."""
+    context = make_context()
+    return rules_of_module(parse_text(context, text, name), context)
+
+
 def rules_of_module(module: ModuleOp, ctx: Context) -> tuple[Rule, ...]:
     """Returns the rules of a module. Raises `OperationError` at the rule or op that is not valid."""
     load_rule_functions()

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ...core.roles import BUFFER_ALIGNMENT, prepare_key
-from ...lowering.llvm_text.constants import symbol_text
+from ...lowering.llvm_text.names import symbol_text
 from ..program.description import Argument, Entry
 from .cpu import CHECK
 from .layout import MAPPED, MESSAGE, POINTERS, Layout

@@ -22,7 +22,7 @@ from ...core.codegens import COMPILER, CodegenContext, NativeCode, find_codegen
 from ...core.messages.diagnostics import Diagnostic, StepwellError, emit_remark
 from ...core.plugins import maker_of
 from ...core.text.parsing import make_context, parse_text
-from ...lowering.llvm_text.constants import symbol_text
+from ...lowering.llvm_text.names import symbol_text
 from ...lowering.shared.te_types import dtype_of
 from ...te.dtypes import numpy_dtype
 from ..cache import PROGRAMS

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import prod
 
 from ...core.roles import aligned
-from ...lowering.llvm_text.constants import symbol_text
+from ...lowering.llvm_text.names import symbol_text
 
 ROW_MAJOR, NO_TRANSPOSE = 101, 111
 """Values of `CBLAS_ORDER` and `CBLAS_TRANSPOSE` in the C interface of the BLAS Technical Forum standard, annex B."""

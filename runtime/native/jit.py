@@ -8,9 +8,11 @@ from functools import cache, lru_cache
 from hashlib import sha256
 from itertools import count
 from threading import Lock
+from typing import Any
 
 import llvmlite
 import llvmlite.binding as llvm
+from llvmlite.binding import ffi
 from llvmlite.binding.newpassmanagers import NewPassManager
 
 from ...machine.amx import amx_permitted
@@ -18,6 +20,7 @@ from ...machine.code_target import CodeTarget, uses_tile_registers, uses_wide_re
 from .. import cache as disk
 from ..errors import CompileError
 from .half_floats import BRAIN_FLOATS, HALF_FLOATS
+from .objects import objects_of
 
 _LOCK = Lock()
 _LIBRARY_NUMBERS = count()
@@ -97,9 +100,33 @@ def _optimised(
 
 def _run_once(manager: llvm.ModulePassManager, module: llvm.ModuleRef, builder: llvm.PassBuilder) -> None:
     """Runs the passes and frees them. In llvmlite 0.50 a manager does not, since ObjectRef hides how."""
-    manager.run(module, builder)
+    _without_lock(ffi.lib.LLVMPY_RunNewModulePassManager)(manager, module, builder)
     NewPassManager._dispose(manager)  # pyright: ignore[reportPrivateUsage]
     manager.detach()
+
+
+def _without_lock(function: Any) -> Any:
+    """
+    Returns a function of llvmlite that other threads can call at the same time.
+
+    llvmlite takes one lock around every call, since it cannot know which modules share a context. Ours share none, and
+    LLVM may then work on several.
+    """
+    return getattr(function, "_cfn", function)
+
+
+def _object_of(machine: llvm.TargetMachine, module: llvm.ModuleRef) -> bytes:
+    """Returns the machine code of `module`, as `emit_object` of llvmlite does, while other threads make theirs."""
+    emit = _without_lock(ffi.lib.LLVMPY_TargetMachineEmitToMemory)
+    with ffi.OutputString() as message:
+        buffer = emit(machine, module, 1, message)
+        if not buffer:
+            raise RuntimeError(str(message))
+    try:
+        start, size = ffi.lib.LLVMPY_GetBufferStart(buffer), ffi.lib.LLVMPY_GetBufferSize(buffer)
+        return ctypes.string_at(start, size)
+    finally:
+        ffi.lib.LLVMPY_DisposeMemoryBuffer(buffer)
 
 
 def compile_object(text: str, target: CodeTarget | None = None, speed_level: int = 2) -> bytes:
@@ -112,9 +139,8 @@ def compile_object(text: str, target: CodeTarget | None = None, speed_level: int
     target = target or host_code_target()
     if uses_wide_registers(text) and not target.has_wide_registers:
         raise RuntimeError("the program has instructions of AVX-512, which this machine does not have")
-    with _LOCK:
-        module, machine = _optimised(text, target, speed_level, llvm.create_context())
-        return machine.emit_object(module)
+    module, machine = _optimised(text, target, speed_level, llvm.create_context())
+    return _object_of(machine, module)
 
 
 _GIVEN: dict[str, bytes] = {}
@@ -132,14 +158,15 @@ def give_objects(objects: Mapping[str, bytes]) -> None:
         _GIVEN.setdefault(key, code)
 
 
-def kept_object(text: str, use_cache: bool, kind: str, speed_level: int = 2) -> bytes:
+def kept_object(text: str, use_cache: bool, kind: str, speed_level: int = 2, target: CodeTarget | None = None) -> bytes:
     """Returns the object file for LLVM text, which the compile cache on disk keeps as `kind` where it may be used."""
-    if (given := _GIVEN.get(text_hash(text))) is not None:
+    if target is None and (given := _GIVEN.get(text_hash(text))) is not None:
         return given
-    key = disk.code_key(text, describe_host())
+    target = target or host_code_target()
+    key = disk.code_key(text, describe_target(target))
     if use_cache and (found := disk.load(key, kind)) is not None:
         return found[1]
-    code = compile_object(text, speed_level=speed_level)
+    code = compile_object(text, target, speed_level)
     if use_cache:
         disk.store(key, {}, code, kind)
     return code
@@ -208,15 +235,20 @@ class NativeLibrary:
         kept: object = None,
     ):
         """
-        Links with the code of `objects` and with symbols at `addresses`, which are valid while `kept` lives.
+        Links the code of a program, an object or an archive, with that of `objects` and with symbols at `addresses`.
+        These are valid while `kept` lives.
 
         Raises LinkError.
         """
         self._kept = kept
+        try:
+            own = objects_of(object_code)
+        except ValueError as error:
+            raise LinkError(str(error)) from error
         with _LOCK:
-            builder = llvm.JITLibraryBuilder().add_object_img(object_code)
-            for more in objects:
-                builder = builder.add_object_img(more)
+            builder = llvm.JITLibraryBuilder()
+            for each in (*own, *objects):
+                builder = builder.add_object_img(each)
             for symbol, address in (addresses or {}).items():
                 builder = builder.import_symbol(symbol, address)
             builder = builder.add_current_process()

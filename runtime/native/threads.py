@@ -13,11 +13,16 @@ from .jit import NativeLibrary, host_code_target
 from .threads_text import LIMIT, LIMITED, LIMITED_TEXT, MOST_THREADS, PATIENCE_OF_POOL, POOL, SERIAL, pool_text
 
 
+def usable_cpus() -> int:
+    """Returns the number of CPUs that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 def thread_count(threads: int | None) -> int:
     """Returns the number of threads that a program may use. Raises CompileError for less than one."""
     chosen = os.environ.get("STEPWELL_THREADS") if threads is None else threads
     if chosen is None:
-        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        return usable_cpus()
     if not str(chosen).isdecimal() or int(chosen) < 1:
         raise CompileError(f"the number of threads is {chosen!r}, expected at least 1")
     return int(chosen)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Final
 
 STARTS_FAST: Final = {
+    "__init__.py": "core.messages.collector",
     "core/messages/diagnostics.py": "core.messages.locations difflib",
     "core/plugins.py": "importlib",
     "core/weights.py": "numpy",
@@ -27,7 +28,7 @@ STARTS_FAST: Final = {
     "runtime/native/emit_assembly.py": "runtime.native.jit runtime.native.targets",
     "runtime/program/sizes.py": "core.ir.sizes",
     "runtime/saving/reading.py": "runtime.saving.text",
-    "runtime/source.py": "schedule.tuned.records",
+    "runtime/source.py": "lowering.llvm_text.emit_llvm_text runtime.machine_code schedule.tuned.records",
     "runtime/stairs.py": "schedule.tuned.apply_tuning",
     "schedule/program/apply_schedule.py": "schedule.program.check",
     "schedule/program/check.py": "numpy",
@@ -44,7 +45,9 @@ STARTS_FAST: Final = {
     " testing.rules.mutation testing.rules.reporting",
     "tools/options/weights.py": "dialects.graph.literals rewrites.constants.externalize_weights",
     "tools/main.py": "core.messages.diagnostics tools.options.command",
-    "tools/run.py": "json numpy runtime.compile runtime.load runtime.stairs tools.pages.memory_table",
+    "tools/run.py": "json numpy runtime.compile runtime.load runtime.stairs tools.options.times"
+    " tools.pages.memory_table",
+    "tools/options/times.py": "runtime.executable",
     "tools/show.py": "core.ir.verification core.passes.pipelines core.passes.progress core.text.parsing"
     " tools.drawing.boxes tools.drawing.drawing",
     "tools/start.py": "importlib",

@@ -85,6 +85,7 @@ SUBROOMS: Final[dict[str, tuple[str, ...]]] = {
         "looking",
         "exporting",
         "source",
+        "machine_code",
         "stairs",
         "specialisations",
         "external_code",

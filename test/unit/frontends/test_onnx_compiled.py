@@ -294,3 +294,15 @@ def test_errors_say_what_to_give() -> None:
     exe = stepwell.compile_onnx(squeezed, **QUICK)
     agree(squeezed, exe, X[:3].reshape(3, 1, 1))
     agree(squeezed, exe, X[:6].reshape(3, 1, 2))
+
+
+def test_an_imported_model_is_found_in_the_compile_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Each import writes the weights to a file of another name."""
+    monkeypatch.setenv("STEPWELL_CACHE_DIR", str(tmp_path))
+    weight = np.random.default_rng(0).standard_normal((40, 40)).astype(np.float32)
+    x = np.ones((2, 40), np.float32)
+    for values, programs in ((weight, 1), (weight, 1), (weight + 1, 2)):
+        source = stepwell.from_onnx(model([node("MatMul", "x w", "y")], {"x": (T.FLOAT, [2, 40])}, w=values))
+        found = stepwell.compile(source, threads=1)(x)[0]
+        np.testing.assert_allclose(found, x @ values, rtol=1e-4, atol=1e-4)
+        assert len(list(tmp_path.glob("*.bin"))) == programs

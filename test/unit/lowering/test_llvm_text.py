@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from llvm_texts import function, refused, text_of
 from stepwell.lowering.llvm.convert_math import LIBM
-from stepwell.lowering.llvm_text.constants import bits_text, float_bits, symbol_text
+from stepwell.lowering.llvm_text.constants import bits_text, float_bits
 from stepwell.lowering.llvm_text.emit_llvm_text import emit_llvm_text
-from stepwell.lowering.llvm_text.names import RESERVED
+from stepwell.lowering.llvm_text.names import RESERVED, symbol_text
 from xdsl.dialects.builtin import (
     BFloat16Type,
     DenseIntOrFPElementsAttr,

@@ -8,6 +8,7 @@ from statistics import median
 from typing import Any
 
 import pytest
+from stepwell.core.ir.verification import verify_module
 from stepwell.core.messages.diagnostics import StepwellError
 from stepwell.core.text.lexing import StepwellLexer
 from stepwell.core.text.parsing import make_context, parse_text
@@ -64,6 +65,12 @@ def test_median_of_the_lines_of_a_rule() -> None:
     texts = "\n".join(path.read_text(encoding="utf-8") for path in SHIPPED)
     lengths = [block.count("\n") + 1 for block in re.findall(r'^pattern\.(?:group_)?rule ".*(?:\n  .*)*', texts, re.M)]
     assert len(lengths) > 110 and median(lengths) <= 2
+
+
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
+def test_shipped_rules_are_valid(path: Path) -> None:
+    """They are not verified when they are loaded."""
+    verify_module(parsed(path.read_text(encoding="utf-8")))
 
 
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)

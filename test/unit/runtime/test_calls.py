@@ -15,7 +15,8 @@ func.func @main(%x: tensor<2x3xf32>, %s: tensor<f32>) -> tensor<2x3xf32> {
   %0 = graph.multiply %x, %s : (tensor<2x3xf32>, tensor<f32>)
   func.return %0 : tensor<2x3xf32>
 }
-func.func @second(%i: tensor<3xi32>) -> (tensor<3xi32> {stepwell.name = "neg"}, tensor<3xi32> {stepwell.name = "a/b:0"}) {
+func.func @second(%i: tensor<3xi32>)
+    -> (tensor<3xi32> {stepwell.name = "neg"}, tensor<3xi32> {stepwell.name = "a/b:0"}) {
   %0 = graph.negative %i : (tensor<3xi32>)
   %1 = graph.add %i, %i : (tensor<3xi32>, tensor<3xi32>)
   func.return %0, %1 : tensor<3xi32>, tensor<3xi32>

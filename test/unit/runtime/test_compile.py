@@ -316,7 +316,7 @@ def test_code_scheduled_for_another_machine_is_not_taken(
 
 
 def test_the_cache_is_used_and_a_damaged_entry_recompiled(monkeypatch: pytest.MonkeyPatch) -> None:
-    from stepwell.runtime import source as compiling
+    from stepwell.runtime.native import pieces as compiling
 
     calls: list[str] = []
     real = compiling.compile_object

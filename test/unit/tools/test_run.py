@@ -333,3 +333,22 @@ def test_python_hears_that_the_optimiser_is_left_out() -> None:
     assert len(told) == 1 and told[0].endswith(
         "the pipeline 'fold-constant' runs in place of the optimiser; 'fold-constant,O3' has both"
     )
+
+
+def test_time_names_the_stages_and_adds_up():
+    for known in (False, True):
+        code, out, err = run("add.mlir", "--random", "1", "--time")
+        assert (code, err) == (0, "")
+        lines = out.splitlines()
+        rows = [line.split(maxsplit=1) for line in lines[1 : next(i for i, x in enumerate(lines) if "total" in x) + 1]]
+        names = [name for _, name in rows]
+        compiled = [name for name in names if name.startswith("pass ")]
+        assert ("pass lower-to-llvm-dialect" in compiled) != known
+        expected = ["import", "parse", *([] if known else ["import of passes", *compiled, "machine code"])]
+        assert names == [*expected, "load", "first run", "other", "total"]
+        seconds = [float(number) for number, _ in rows]
+        assert sum(seconds[:-1]) == pytest.approx(seconds[-1], abs=0.05)
+
+
+def test_no_time_without_the_flag():
+    assert "seconds" not in run("add.mlir", "--random", "1")[1]

@@ -1,0 +1,230 @@
+"""
+The LLVM text of a program in pieces: one for each large kernel, and one for the rest, which calls them.
+
+LLVM compiles the pieces independently of each other, hence at the same time. A kernel takes its name from a hash of its
+text, in which nothing else depends on the program around it. So equal kernels, of one program or of two, are one piece.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from typing import Final
+
+from xdsl.dialects import llvm
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
+from xdsl.utils.exceptions import DiagnosticException
+
+from ...core.ir.walk import ops_of, walk
+from ..llvm.listening import FEWEST
+from .constants import EmitError
+from .emit_llvm_text import LLVMText, emit_llvm_text
+
+LEAST_OPS: Final = 100
+"""The ops of a kernel that is worth a piece. A piece costs 3 ms, in which LLVM compiles about 50 ops."""
+
+PLACEHOLDER: Final = "stepwell.piece."
+"""What the functions of a piece are called until the hash of its text is known."""
+
+HASH_DIGITS: Final = 32
+
+
+class EarlyPieces:
+    """
+    Writes kernels as `lower-to-llvm-dialect` converts them, and gives their texts to `start`, to begin with them.
+
+    Most of them are the pieces of the program later on. `emit_llvm_pieces` does not write these again.
+    """
+
+    def __init__(self, start: Callable[[str], None]):
+        self._start = start
+        self._waiting: list[str] = []
+        self._told = 0
+        self.texts: dict[tuple[int, ...], str] = {}
+
+    def __call__(self, kernel: str, ops: Sequence[Operation]) -> None:
+        """Takes a converted kernel, the first of `ops` of its name. One that cannot be written is left for later."""
+        group = Group([kernel], ops)
+        if not group.is_large:
+            return
+        with suppress(EmitError):
+            text = self.texts[group.key] = _piece(ops, group)
+            self._waiting.append(_named(text, _digest(text)))
+            self._told += 1
+        if self._told >= FEWEST:
+            for waiting in self._waiting:
+                self._start(waiting)
+            self._waiting.clear()
+
+
+def emit_llvm_pieces(module: ModuleOp, early: EarlyPieces | None = None) -> Iterator[str]:
+    """
+    Yields the texts that `module` is cut into, the one with the entries last. They are to be linked with each other.
+
+    A module with fewer than two large kernels is one text, that of `emit_llvm_text`. `early` has written some already.
+    Raises a `DiagnosticException` that names what has no text form.
+    """
+    groups = kernel_groups(module)
+    if len(groups) < FEWEST:
+        yield emit_llvm_text(module)
+        return
+    try:
+        yield from _texts(module, groups, {} if early is None else early.texts)
+    except EmitError as error:
+        raise DiagnosticException(f"emit-llvm-text: {error}") from None
+
+
+def _texts(module: ModuleOp, groups: Sequence[Group], written: Mapping[tuple[int, ...], str]) -> Iterator[str]:
+    names: dict[str, str] = {}
+    inside: dict[str, Group] = {}
+    given: set[str] = set()
+    for group in groups:
+        text = written.get(group.key) or _piece(module.body.block.ops, group)
+        digest = _digest(text)
+        inside.update(dict.fromkeys(group.symbols, group))
+        names.update({head: f"stepwell.{digest}.{index}" for index, head in enumerate(group.heads)})
+        if digest not in given:
+            given.add(digest)
+            yield _named(text, digest)
+    yield _rest(module, names, inside)
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:HASH_DIGITS]
+
+
+def _named(text: str, digest: str) -> str:
+    """Returns the text of a piece under its own name."""
+    return text.replace(f"@{PLACEHOLDER}", f"@stepwell.{digest}.")
+
+
+def _piece(module: Iterable[Operation], group: Group) -> str:
+    """Returns the text of a kernel of `module` with its parts, under names that do not depend on the program."""
+    text = LLVMText()
+    text.module.name_symbols(module)
+    own = [name for name in group.symbols if name not in group.heads and name not in group.declared]
+    text.module.rename({name: f"{PLACEHOLDER}{index}" for index, name in enumerate((*group.heads, *own))})
+    text.visible = group.heads
+    return text.definitions(group.ops)
+
+
+def _rest(module: ModuleOp, names: dict[str, str], inside: dict[str, Group]) -> str:
+    """Returns the text of all that is in no piece, with declarations of the kernels."""
+    text = LLVMText()
+    text.module.name_symbols(module.body.block.ops)
+    text.module.rename(names)
+    text.visible = names
+    ops: list[Operation] = []
+    kernels: dict[str, str] = {}
+    for op in module.body.block.ops:
+        symbol = _symbol(op)
+        if symbol in names and isinstance(op, llvm.FuncOp):
+            kernels[names[symbol]] = text.declaration(op)
+        elif symbol not in inside or not _has_body(op):
+            ops.append(op)
+    return text.definitions(ops) + "\n".join(kernels.values()) + "\n"
+
+
+# Which functions are a piece
+
+
+class Group:
+    """Kernels that share functions, and all that these name. The heads are called from outside."""
+
+    def __init__(self, heads: Sequence[str], ops: Sequence[Operation]):
+        self.heads = tuple(heads)
+        self.ops = ops
+        self.symbols = tuple(_symbol(op) for op in ops)
+        self.declared = frozenset(_symbol(op) for op in ops if not _has_body(op))
+        self.key = tuple(id(op) for op in ops if _has_body(op))
+        """What tells it from other groups of the program."""
+
+    @property
+    def is_large(self) -> bool:
+        """Returns whether it is worth a piece."""
+        return sum(len(walk(op)) for op in self.ops) >= LEAST_OPS
+
+
+def kernel_groups(module: ModuleOp) -> list[Group]:
+    """
+    Returns the large kernels of `module`, in its order.
+
+    A kernel is an internal function that an entry calls, or what an entry calls in turn, and that names nothing which
+    these name too. What is not internal is no kernel: others may know it by its name.
+    """
+    if not all(isinstance(op, llvm.FuncOp | llvm.GlobalOp) for op in module.body.block.ops):
+        return []
+    ops = {_symbol(op): op for op in module.body.block.ops}
+    uses = {name: _uses(op) for name, op in ops.items()}
+    frame = [name for name, op in ops.items() if isinstance(op, llvm.FuncOp) and _has_body(op) and not _is_internal(op)]
+    frame = list(dict.fromkeys((*frame, *(callee for name in frame for callee in _called(ops[name]) if callee in ops))))
+    called = dict.fromkeys(callee for name in frame for callee in _called(ops[name]) if callee in ops)
+    heads = [name for name in called if name not in frame and _has_body(ops[name]) and _is_internal(ops[name])]
+    outside = _reached(frame, uses, stop=frozenset(heads))
+    found: list[Group] = []
+    for own, members in _joined(heads, ops, uses):
+        if members & outside or not all(_is_internal(ops[name]) for name in members):
+            outside |= members
+            continue
+        found.append(_group(own, members, ops, uses))
+    return [group for group in found if group.is_large]
+
+
+def _group(heads: list[str], members: set[str], ops: dict[str, Operation], uses: dict[str, set[str]]) -> Group:
+    declared = {use for name in members for use in uses[name] if use in ops and not _has_body(ops[use])}
+    return Group(heads, [op for name, op in ops.items() if name in members or name in declared])
+
+
+def _joined(
+    heads: Sequence[str], ops: dict[str, Operation], uses: dict[str, set[str]]
+) -> list[tuple[list[str], set[str]]]:
+    """Returns the kernels with all that they reach. Kernels that reach the same function or global are together."""
+    joined: list[tuple[list[str], set[str]]] = []
+    owner: dict[str, tuple[list[str], set[str]]] = {}
+    for head in heads:
+        own: tuple[list[str], set[str]] = ([head], {name for name in _reached([head], uses) if _has_body(ops[name])})
+        for other in {id(owner[name]): owner[name] for name in own[1] if name in owner}.values():
+            joined.remove(other)
+            own = ([*other[0], *own[0]], other[1] | own[1])
+        joined.append(own)
+        owner.update(dict.fromkeys(own[1], own))
+    return joined
+
+
+def _reached(names: Iterable[str], uses: dict[str, set[str]], stop: frozenset[str] = frozenset()) -> set[str]:
+    """Returns the symbols of the module that these name, directly or not, with themselves. None is beyond `stop`."""
+    found: set[str] = set()
+    pending = list(names)
+    while pending:
+        name = pending.pop()
+        if name in uses and name not in found and name not in stop:
+            found.add(name)
+            pending += uses[name]
+    return found
+
+
+def _uses(op: Operation) -> set[str]:
+    """Returns the symbols that a function or global names."""
+    named = {each.global_name.string_value() for each in ops_of(op, llvm.AddressOfOp)}
+    return named | _called(op).keys()
+
+
+def _called(op: Operation) -> dict[str, None]:
+    """Returns the functions that `op` calls, in order."""
+    return {call.callee.string_value(): None for call in ops_of(op, llvm.CallOp) if call.callee is not None}
+
+
+def _symbol(op: Operation) -> str:
+    assert isinstance(op, llvm.FuncOp | llvm.GlobalOp)
+    return op.sym_name.data
+
+
+def _is_internal(op: Operation) -> bool:
+    return isinstance(op, llvm.FuncOp | llvm.GlobalOp) and op.linkage.linkage.data in ("internal", "private")
+
+
+def _has_body(op: Operation) -> bool:
+    """Returns whether `op` is a definition. A global always is one here, since those outside are not internal."""
+    return not isinstance(op, llvm.FuncOp) or bool(op.body.blocks)

@@ -1,0 +1,54 @@
+"""Compiles the pieces of a program at the same time, and keeps the machine code of each in the compile cache."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import chain
+
+from ...machine.code_target import CodeTarget
+from ..cache import PIECES
+from .jit import compile_object, kept_object
+from .objects import archive
+from .threads import usable_cpus
+
+
+class PieceCompiler:
+    """
+    Compiles pieces of a program on all CPUs, inside `with`. What they become does not depend on the number of CPUs.
+
+    Pieces that are not done at the end of the block are given up.
+    """
+
+    def __init__(self, target: CodeTarget, use_cache: bool = True):
+        self._target, self._use_cache = target, use_cache
+        self._pool = ThreadPoolExecutor(usable_cpus())
+        self._started: dict[str, Future[bytes]] = {}
+
+    def start(self, text: str) -> Future[bytes]:
+        """Begins to compile a piece, if nobody has."""
+        if text not in self._started:
+            self._started[text] = self._pool.submit(self._piece, text)
+        return self._started[text]
+
+    def code(self, texts: Iterable[str]) -> bytes:
+        """
+        Returns the machine code of a program whose LLVM text is in pieces, the last of which has the entries.
+
+        A piece is compiled while the next ones are still made. Raises the errors of `compile_object`.
+        """
+        pieces = iter(texts)
+        first, second = next(pieces), next(pieces, None)
+        if second is None:
+            return compile_object(first, self._target)
+        waiting = [self.start(text) for text in chain((first, second), pieces)]
+        return archive([each.result() for each in waiting])
+
+    def _piece(self, text: str) -> bytes:
+        return kept_object(text, self._use_cache, PIECES, target=self._target)
+
+    def __enter__(self) -> PieceCompiler:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._pool.shutdown(cancel_futures=True)
