@@ -7,7 +7,7 @@ cheaply, so a first loop asks whether there are any. If there are, the loop call
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from xdsl.dialects import arith, math, memref, scf
 from xdsl.dialects.builtin import Float64Type, IntegerAttr, ModuleOp, StringAttr, i64
@@ -20,6 +20,7 @@ from ...core.roles import LOOP
 from .expansions import MathOps, Value
 from .expansions.doubles import ABS64
 from .expansions.doubles_trigonometric import FARTHEST_BITS, cos, sin, tan
+from .expansions.math_ops import ConstantKey
 
 CHECKED: dict[type[Operation], Callable[[MathOps, Value], Value]] = {
     math.CosOp: cos,
@@ -43,7 +44,8 @@ def expand_checked_loops(module: ModuleOp, chosen: frozenset[type[Operation]]) -
         %any = arith.cmpi slt, %far, 0
         scf.if %any { scf.for %i { <as before> } } else { scf.for %i { <as before, the sine expanded> } }
 
-    Arguments that depend on carried values, on each other, or on elements that the loop may store before stay.
+    A sine of a sine needs no check of its own. Where arguments depend on carried values, on each other in other ways,
+    or on elements that the loop may store before, the functions stay.
     """
     count = 0
     for loop in ops_of(module, scf.ForOp):
@@ -51,11 +53,22 @@ def expand_checked_loops(module: ModuleOp, chosen: frozenset[type[Operation]]) -
             continue
         functions = [op for op in loop.body.block.ops if type(op) in CHECKED and type(op) in chosen]
         functions = [op for op in functions if isinstance(op.operands[0].type, Float64Type)]
-        needed = _slice(loop, [op.operands[0] for op in functions])
+        arguments = [op.operands[0] for op in functions]
+        unknown = [value for value in arguments if not isinstance(value.owner, math.CosOp | math.SinOp)]
+        needed = _slice(loop, unknown)
         if functions and needed is not None:
-            _expand(loop, functions, needed)
+            _expand(loop, functions, unknown, needed)
             count += len(functions)
     return count
+
+
+def drop_vain_hints(module: ModuleOp, types: Collection[type[Operation]]) -> None:
+    """Takes `vectorize` from loops that still call functions of `types` on f64, as LLVM warns of each."""
+    for loop in ops_of(module, scf.ForOp):
+        if loop.attributes.get(LOOP) == StringAttr("vectorize") and any(
+            type(op) in types and isinstance(op.results[0].type, Float64Type) for op in loop.walk()
+        ):
+            loop.attributes[LOOP] = StringAttr("no-vectorize")
 
 
 def _slice(loop: scf.ForOp, values: list[SSAValue]) -> list[Operation] | None:
@@ -92,11 +105,11 @@ def _is_settled(loop: scf.ForOp, load: memref.LoadOp) -> bool:
     return True
 
 
-def _expand(loop: scf.ForOp, functions: list[Operation], needed: list[Operation]) -> None:
-    """Puts a check and a choice of two loops in the place of `loop`."""
+def _expand(loop: scf.ForOp, functions: list[Operation], arguments: list[SSAValue], needed: list[Operation]) -> None:
+    """Puts a check of `arguments`, which `needed` compute, and a choice of two loops in the place of `loop`."""
     point = InsertPoint.before(loop)
     zero = arith.ConstantOp(IntegerAttr(0, i64))
-    check = _check(loop, [op.operands[0] for op in functions], needed, zero.result)
+    check = _check(loop, arguments, needed, zero.result)
     is_far = arith.CmpiOp(check.results[0], zero.result, "slt")
     before, after = Block(), Block()
     called = loop.clone()
@@ -113,10 +126,9 @@ def _expand(loop: scf.ForOp, functions: list[Operation], needed: list[Operation]
         end = scf.YieldOp(*each.results)
         each.location = end.location = choice.location
         block.add_ops([each, end])
-    constants: dict[Block, dict] = {}
+    constants: dict[ConstantKey, SSAValue] = {}
     for op in functions:
-        assert op.parent is not None
-        builder = MathOps(op, op.results[0].type, constants.setdefault(op.parent, {}))
+        builder = MathOps(op, op.results[0].type, constants)
         result = CHECKED[type(op)](builder, builder.value(op.operands[0]))
         Rewriter.replace_op(op, [], [result.ssa])
 

@@ -26,7 +26,7 @@ from ...core.passes.base import StepwellPass
 from ...dialects import tile
 from ...machine.named import chosen_machine
 from .carry_small_floats import carry_in_f32, skip_exact_roundings
-from .checked_loops import expand_checked_loops
+from .checked_loops import CHECKED, drop_vain_hints, expand_checked_loops
 from .expand_small_floats import SmallFloats
 from .expansions import EXPANSIONS, IN_WIDE_REGISTERS, OF_F64, MathOps
 from .expansions.composites import LAST_OPS, Composite, composite_of
@@ -89,6 +89,7 @@ class ExpandMathPass(StepwellPass):
         if machine.fma:
             self.count("math functions on f64 expanded in loops", expand_checked_loops(op, chosen))
             self.count("math functions on f64 expanded", _rewrite(op, lambda found: _f64_expansion(found, chosen)))
+        drop_vain_hints(op, {*OF_F64, *CHECKED})
 
 
 def _replace_composites(module: ModuleOp, wide: bool) -> int:
