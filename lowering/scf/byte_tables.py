@@ -137,6 +137,19 @@ def translate_bytes(found: ByteTable, permuted: bool) -> None:
         add(vector.LoadOp(found.look.memref, [index(first)], BYTES_OF_A_REGISTER)).results[0]
         for first in range(0, TABLE_BYTES, BYTES)
     ]
+    body = _body_of_registers(found, table, permuted)
+    registers = scf.ForOp(loop.lb, index(whole), index(BYTES), [], Region(body))
+    registers.attributes[LOOP] = StringAttr("no-unroll")
+    add(registers)
+    if whole == found.extent:
+        Rewriter.erase_op(loop)
+    else:
+        loop.operands[0] = index(whole)
+
+
+def _body_of_registers(found: ByteTable, table: list[SSAValue], permuted: bool) -> Block:
+    """Makes the body that translates the 64 bytes from an index on."""
+    loop = found.loop
     body = Block(arg_types=[IndexType()])
     body.args[0].name_hint = loop.body.block.args[0].name_hint
     copies: dict[SSAValue, SSAValue] = {loop.body.block.args[0]: body.args[0]}
@@ -148,10 +161,4 @@ def translate_bytes(found: ByteTable, permuted: bool) -> None:
     body.add_ops([x, y, vector.StoreOp(y.result, found.store.memref, place), scf.YieldOp()])
     for op in body.ops:
         op.location = loop.location
-    registers = scf.ForOp(loop.lb, index(whole), index(BYTES), [], Region(body))
-    registers.attributes[LOOP] = StringAttr("no-unroll")
-    add(registers)
-    if whole == found.extent:
-        Rewriter.erase_op(loop)
-    else:
-        loop.operands[0] = index(whole)
+    return body

@@ -121,8 +121,8 @@ class _TileLoops:
             each.argument: value for each, value in zip(body.reductions, carried, strict=False)
         }
         updates = {each.update for each in body.reductions}
-        extremes = {each.update: each for each in body.extremes}
-        clean = dict(zip(extremes, carried[len(body.reductions) :], strict=True))
+        extremes: dict[Operation, Reduction] = {each.update: each for each in body.extremes}
+        clean: dict[Operation, SSAValue] = dict(zip(extremes, carried[len(body.reductions) :], strict=True))
         if columns >= LANES:
             self._ask_ahead(start, columns)
         for op in body.block.ops:
