@@ -105,6 +105,7 @@ EXTENSIONS: dict[str, dict[str, str]] = {
         "func.func": "analysis.ranges.checks:check_function",
         "tensor_loop.func": "analysis.ranges.checks:check_loop_function",
     },
+    "front-end": {".onnx": "frontends.onnx.compiled:compile_onnx"},
     "loop-runner": {"native": "runtime.native.loop_runner:run_loops"},
     "codegen": {"openblas": "runtime.external_code.openblas:OPENBLAS"},
     "config-key": {"check-bounds": "lowering.loops.guard_accesses:KEY", "target": "machine.named:KEY"},

@@ -14,6 +14,7 @@ import contextlib
 import hashlib
 import json
 import os
+import re
 import time
 from functools import cache
 from pathlib import Path
@@ -220,3 +221,11 @@ def _evict(directory: Path, allowed: int) -> None:
         with contextlib.suppress(OSError):
             path.unlink()
         total -= size
+
+
+def files_named_in(pipeline: str) -> str:
+    """Returns the hashes of the files (of rules, of pattern tables) that the options of a pipeline name."""
+    names = dict.fromkeys(re.findall(r'"([^"]*)"|([^\s{}=,"]+)', pipeline))
+    paths = [Path(one or other) for one, other in names]
+    files = [path for path in paths if "." in path.name and len(path.name) < 256 and path.is_file()]
+    return "\n".join(f"{path}={hashlib.sha256(path.read_bytes()).hexdigest()}" for path in files)

@@ -2,27 +2,19 @@
 Turns executables into pickles, and pickles into executables (docs/shipping.md).
 
 A pickle is plain data. Machine code is used as it is where the target and this package are those that made it.
-Elsewhere the program is compiled anew from its text. Weights that were given as arrays are in the pickle. A side-car is
-named by its path, and must have the same content where the pickle is read.
+Elsewhere the program is compiled anew from its text. Weights are in the pickle, wherever they came from.
 """
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from contextvars import copy_context
-from functools import cache, cached_property
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from ..core.messages.diagnostics import Diagnostic
 from ..core.passes.context import PassContext
-from ..core.roles import prepare_function
 from ..core.text.parsing import make_context, parse_text
-from ..core.weights import HASH_KEY, WeightsError, open_weights
-from ..dialects.graph.constants import WeightOp
 from . import cache as disk
 from .errors import CompileError
 from .native.jit import describe_host
@@ -31,11 +23,12 @@ from .program.arrays import ArrayType
 from .program.description import Description
 from .program.program import Program
 from .program.weights import bind_weights
+from .saving.writing import context_state, raw_weights
 from .source import Source, loaded
 from .specialisations import Shapes
 from .stairs import set_signatures
 
-FORMAT = 1
+FORMAT = 2
 """Changes whenever `state_of` does."""
 
 
@@ -75,8 +68,8 @@ def state_of(
         "pipeline": source.pipeline,
         "options": (source.use_cache, source.verify_each, source.threads_asked),
         "tuning": None if source.tuning is None else str(source.tuning.resolve()),
-        "context": source.context.copy().run(_context_state),
-        "weights": _weights_state(source, [each.description for each in programs.values()]),
+        "context": source.context.copy().run(context_state),
+        "weights": raw_weights(source, [each.description for each in programs.values()]) or None,
     }
 
 
@@ -88,54 +81,11 @@ def _types(plain: Sequence[tuple[str, str, tuple[int | None, ...]]]) -> NamedTyp
     return [(name, ArrayType(dtype, shape)) for name, dtype, shape in plain]
 
 
-def _context_state() -> tuple[Any, ...]:
-    """Returns the pass context without its instruments, which watch in their own process."""
-    found = PassContext.current()
-    return found.opt_level, sorted(found.disabled), sorted(found.required), dict(found.config)
-
-
-def _weights_state(source: Source, descriptions: Sequence[Description]) -> Any:
-    """Returns arrays by key, or the path of a side-car and what identifies it. There is None without weights."""
-    keys = {op.weight_key for op in source.module.walk() if isinstance(op, WeightOp)}
-    for description in descriptions:
-        for entry in description.entries:
-            keys |= {argument.key for argument in entry.of("weight") if prepare_function(argument.key) is None}
-    if not keys:
-        return None
-    if isinstance(source.weights, Mapping):
-        return {key: np.asarray(source.weights[key]) for key in sorted(keys) if key in source.weights}
-    file = source.side_car()
-    if file is None:
-        return None
-    path = str(file.resolve())
-    return path, _identity(path)
-
-
-@cache
-def _known_identity(path: str, modified: int, size: int) -> str:
-    """Returns the hash of a side-car. The header holds that of the data where this package wrote the file."""
-    file = open_weights(path)
-    digest = hashlib.sha256()
-    with open(path, "rb") as opened:
-        digest.update(opened.read(file.data_start))
-    if HASH_KEY not in file.metadata:
-        digest.update(file.data_hash().encode())
-    return f"{digest.hexdigest()}-{size}"
-
-
-def _identity(path: str) -> str:
-    """Returns the hash of a side-car as it is now. Raises WeightsError where it cannot be read."""
-    open_weights(path)
-    status = Path(path).stat()
-    return _known_identity(path, status.st_mtime_ns, status.st_size)
-
-
 class Kept:
     """
     What a pickle holds. Its text is read when something is to be compiled or shown.
 
-    Raises CompileError for a state of another format, WeightsError when its side-car is not there or has another
-    content.
+    Raises CompileError for a state of another format.
     """
 
     def __init__(self, state: dict[str, Any]):
@@ -146,7 +96,7 @@ class Kept:
             )
         self._state = state
         self.inputs, self.outputs = (_types(state[side]) for side in ("inputs", "outputs"))
-        self._weights = _found_weights(state["weights"])
+        self._weights: Mapping[str, Any] | None = state["weights"]
         same = state["maker"] == maker()
         self._programs = {shapes: (text, code) for shapes, text, code in state["programs"]} if same else {}
 
@@ -169,7 +119,8 @@ class Kept:
         use_cache, verify_each, threads = state["options"]
         tuning = None if state["tuning"] is None else Path(state["tuning"])
         context = copy_context()
-        context.run(PassContext(*state["context"]).__enter__)
+        if state["context"] is not None:
+            context.run(PassContext(*state["context"]).__enter__)
         return Source(
             module,
             state["entry"],
@@ -183,16 +134,3 @@ class Kept:
             threads,
             context=context,
         )
-
-
-def _found_weights(kept: Any) -> Path | Mapping[str, Any] | None:
-    """Returns the arrays, or the side-car. Raises WeightsError where it is not the one of the pickle."""
-    if kept is None or isinstance(kept, dict):
-        return kept
-    path, identity = kept
-    if _identity(path) != identity:
-        message = f"weights file '{path}': it is not the one that the pickled executable was compiled with"
-        raise WeightsError(
-            Diagnostic(message, hint="to have the weights in the pickle, compile with arrays as weights=")
-        )
-    return Path(path)

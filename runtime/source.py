@@ -6,8 +6,6 @@ A program before it is compiled: what `compile` reads, and how it becomes machin
 
 from __future__ import annotations
 
-import hashlib
-import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from contextvars import Context, copy_context
@@ -19,6 +17,7 @@ import numpy as np
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
+from xdsl.passes import ModulePass
 from xdsl.traits import SymbolOpInterface
 from xdsl.utils.exceptions import DiagnosticException
 
@@ -30,6 +29,7 @@ from ..core.messages.locations import source_directory, source_point
 from ..core.messages.stages import stage
 from ..core.passes.context import config_value, context_key, set_config
 from ..core.passes.instrument import Instrument
+from ..core.passes.pipelines import run_pipeline
 from ..core.passes.progress import PassProgress
 from ..core.roles import WEIGHTS
 from ..core.text.parsing import make_context, named_text, parse_text
@@ -171,7 +171,7 @@ class Source:
             host_machine().describe(),
             self.context.copy().run(context_key),
             registrations_fingerprint(),
-            _files_named_in(self.pipeline),
+            disk.files_named_in(self.pipeline),
             self._tuning_key(),
         )
 
@@ -195,6 +195,17 @@ class Source:
         from ..schedule.tuned.records import tuning_fingerprint
 
         return tuning_fingerprint(self.tuning)
+
+    def run(self, passes: Sequence[ModulePass]) -> None:
+        """Runs passes on the module, which is then verified. Raises their errors."""
+
+        def run() -> None:
+            run_pipeline(make_context(), self.module, passes, verify_each=self.verify_each)
+            verify_module(self.module)
+
+        self.context.copy().run(run)
+        set_signatures(self.module, self.entry)
+        self.written = None
 
     def watch(self) -> PassProgress:
         """Returns an instrument for `lower` that shows, inside `with`, how far a compilation has come."""
@@ -400,11 +411,3 @@ def loaded(description: Description, code: bytes, weights: Mapping[str, Any], us
 def _locations(module: ModuleOp) -> str:
     """Returns the place of every op. Error messages hold places, so programs that differ in them are different."""
     return "\n".join(str(source_point(op.location)) for op in walk(module))
-
-
-def _files_named_in(pipeline: str) -> str:
-    """Returns the hashes of the files (of rules, of pattern tables) that the options of a pipeline name."""
-    names = dict.fromkeys(re.findall(r'"([^"]*)"|([^\s{}=,"]+)', pipeline))
-    paths = [Path(one or other) for one, other in names]
-    files = [path for path in paths if "." in path.name and len(path.name) < 256 and path.is_file()]
-    return "\n".join(f"{path}={hashlib.sha256(path.read_bytes()).hexdigest()}" for path in files)

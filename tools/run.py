@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 from ..core.messages.diagnostics import Diagnostic, StepwellError, did_you_mean, render
 from ..core.messages.files import write_file
 from ..core.messages.stages import note_stage, stage
-from ..core.messages.texts import takes_arguments
+from ..core.messages.texts import missing_function, takes_arguments
 from ..core.passes.context import PassContext
 from ..te.dtypes import numpy_dtype
 from .options.array_files import array_of, read_array, read_arrays, typed, write_arrays
@@ -114,7 +114,7 @@ def _context(options: argparse.Namespace, times: Times | None) -> AbstractContex
     return PassContext(sys.maxsize, config=config, instruments=[] if times is None else [times.passes])
 
 
-def _compiled(module: ModuleOp, options: argparse.Namespace, times: Times | None) -> Executable:
+def _compiled(module: ModuleOp | str, options: argparse.Namespace, times: Times | None) -> Executable:
     """Compiles the program as the command line says."""
     from ..runtime.compile import compile
 
@@ -140,7 +140,12 @@ def _loaded(options: argparse.Namespace) -> Executable:
 
     if options.passes or options.weights or options.target:
         raise StepwellError(Diagnostic(f"'{options.file}' is compiled: -p, --weights and --target are for programs"))
-    return load(options.file, trust_code=options.trust_code, threads=options.threads, cache=not options.no_cache)
+    exe = load(options.file, trust_code=options.trust_code, threads=options.threads, cache=not options.no_cache)
+    if options.entry == "main":
+        return exe
+    if options.entry not in exe.entries:
+        raise StepwellError(Diagnostic(missing_function(options.entry, exe.entries)))
+    return exe[options.entry]
 
 
 def run(options: argparse.Namespace, sources: Sources) -> int:
@@ -160,6 +165,10 @@ def _run(options: argparse.Namespace, sources: Sources, times: Times | None) -> 
 
     if options.file.endswith(SAVED):
         executable = _loaded(options)
+    elif options.file.endswith(".onnx"):
+        executable = _compiled(options.file, options, times)
+        if unknown := [name for name, type_ in executable.input_types if type_ is None]:
+            raise StepwellError(Diagnostic(f"the rank of '{unknown[0]}' is not declared: run the model from Python"))
     else:
         with stage("parse"):
             module = read_module(options.file, sources)

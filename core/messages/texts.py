@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import PurePath
 from typing import Final
 
 from .diagnostics import Diagnostic, StepwellError, did_you_mean
@@ -33,3 +34,22 @@ def unknown_target(name: str, known: Iterable[str]) -> StepwellError:
     names = list(known)
     hint = did_you_mean(name, names) or f"the targets are {', '.join(names)}"
     return StepwellError(Diagnostic(f"unknown target '{name}'", hint=hint))
+
+
+KNOWN_FORMATS: Final = {
+    ".onnx": (
+        "an ONNX model",
+        "stepwell-import-onnx makes IR of it; in Python, stepwell.compile takes it",
+    ),
+    ".stepwell": ("a saved program", "stepwell run takes it; in Python, stepwell.load"),
+    ".safetensors": ("a file of weights", "give it by --weights, in Python by weights="),
+}
+"""What files are that are sometimes taken for programs, by their suffix, and who reads them."""
+
+
+def other_format(name: str) -> StepwellError | None:
+    """Returns the error of a file that is no program by its name, None for any other name."""
+    known = KNOWN_FORMATS.get(PurePath(name).suffix.lower())
+    if known is None:
+        return None
+    return StepwellError(Diagnostic(f"'{name}' is {known[0]}, expected textual IR", hint=known[1]))

@@ -24,7 +24,7 @@ from ..messages.diagnostics import Diagnostic, StepwellError, closest, did_you_m
 from ..messages.files import cannot
 from ..messages.locations import UNNAMED_TEXT, LocationFactory, end_of_text_before
 from ..messages.points import SourcePoint
-from ..messages.texts import NESTED_TOO_DEEPLY
+from ..messages.texts import NESTED_TOO_DEEPLY, other_format
 from ..plugins import registry
 from .aliases import hint_for, names_to_misspell
 from .lexing import StepwellLexer
@@ -422,6 +422,8 @@ def read_source(path: str | Path) -> str:
 
 def decode_source(data: bytes, name: str) -> str:
     """Returns `data` as text without a byte order mark. Anything that is not UTF-8 is an error at its place."""
+    if (error := other_format(name)) is not None:
+        raise error
     try:
         return data.decode("utf-8").removeprefix("\ufeff")
     except UnicodeDecodeError as error:

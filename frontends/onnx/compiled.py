@@ -11,38 +11,38 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import prod
 from pathlib import Path
-from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 
 from ...runtime.compile import compile as compile_module
-from ...runtime.errors import wrong_count
-from ...runtime.program.arrays import ArrayType, check_type, note_size
-from ...runtime.program.dlpack import as_inputs
-from ...runtime.specialisations import Specialisations
+from ...runtime.errors import CompileError, in_order, wrong_count
+from ...runtime.executable import Executable
+from ...runtime.specialisations import Shapes
 from ...te.dtypes import numpy_dtype
+from .declared import check_all, declared_input, declared_outputs
 from .errors import OnnxError, fail
-from .files.reading import load_model
+from .files.reading import load_model, whole_model
 from .importer import Importer, initialisers_of
-from .inputs import Fixed, Inputs, size_names
+from .inputs import Fixed, Inputs
 from .unsupported import check_supported
 
 if TYPE_CHECKING:
-    from onnx import ModelProto, ValueInfoProto
+    from onnx import ModelProto
 
-    from ...runtime.executable import Executable
+    from ...analysis.memory import Memory
+    from ...runtime.exporting.export import Exported
+    from ...runtime.looking.profile import Profile
+    from ...runtime.looking.values import Trace
+    from ...runtime.program.arrays import ArrayType
+    from ...runtime.program.program import Program
+    from ...runtime.source import Source
+
+ENTRY: Final = "main"
 
 Key = tuple[tuple[int | str, ...], ...]
 """What a program is for: the shapes of its arguments, the text of an array for a value."""
-
-MOST_ELEMENTS: Final = 64
-"""The largest number of elements of an input that is taken for sizes without being named as such."""
-
-VALUE_TYPES: Final = frozenset({"i1", "i32", "i64"})
-"""Element types of such inputs."""
 
 
 def compile_onnx(
@@ -67,24 +67,6 @@ def compile_onnx(
 
 
 @dataclass(frozen=True)
-class _Input:
-    """An input that a call gives. Its `type` has no shape when the model declares none."""
-
-    name: str
-    dtype: str
-    type: ArrayType | None
-    sizes: tuple[str, ...]
-    """The name of each extent, `""` for none."""
-
-    @property
-    def may_be_value(self) -> bool:
-        """True if the input may hold sizes or choose a branch, as few integers or booleans may."""
-        if self.dtype not in VALUE_TYPES or self.type is None or len(self.type.shape) > 1:
-            return False
-        return prod(size or 1 for size in self.type.shape) <= MOST_ELEMENTS
-
-
-@dataclass(frozen=True)
 class _Program:
     """What is compiled for some shapes and values, and the numbers of the inputs that are arguments of it."""
 
@@ -95,12 +77,12 @@ class _Program:
         return [arrays[number] for number in self.numbers]
 
 
-class OnnxExecutable:
+class OnnxExecutable(Executable):
     """
-    A model that is called with the arrays of its inputs, in their order. A call returns a tuple of new arrays.
+    A model that is called with the arrays of its inputs. Results have the names of its outputs.
 
-    It may be called from several threads at once. `specialised` gives the program behind a call, to export or profile
-    it.
+    It is an `Executable`. Where sizes are open, a program is compiled for each tuple of shapes, and methods that look
+    at one take `shapes`, those of all inputs. `specialised` gives the program behind a call.
     """
 
     def __init__(
@@ -117,43 +99,49 @@ class OnnxExecutable:
         check_supported(self._model)
         self._stored = initialisers_of(self._model)
         declared = Inputs(self._model, Fixed(constants, dims))
-        self._constants = {
-            name: declared.constant(declared.all[name]).known for name in constants if name in declared.all
-        }
-        self._inputs = [_declared(declared, info) for info in declared.free]
+        known = {name: declared.constant(declared.all[name]).known for name in constants if name in declared.all}
+        self._fixed = Fixed(cast("dict[str, Any]", known), dims)
+        self._free = [declared_input(declared, info) for info in declared.free]
         declared.check_used()
-        names = [each.name for each in self._inputs]
+        names = [each.name for each in self._free]
         if unknown := [name for name in values if name not in names]:
             known = ", ".join(f"'{name}'" for name in names)
             fail(self._model.name, f"there is no input '{unknown[0]}' whose values to take", f"inputs are {known}")
         self._values = set(values)
-        self.specialisations = Specialisations()
-        """The programs for the shapes and values met so far."""
-        self._lock = Lock()
-        if not values and all(each.type is not None and each.type.is_static for each in self._inputs):
+        self._whole: Executable | None = None
+        inputs = cast("list[tuple[str, ArrayType]]", [(each.name, each.type) for each in self._free])
+        outputs = cast("list[tuple[str, ArrayType]]", declared_outputs(self._model.graph))
+        super().__init__(ENTRY, inputs, outputs, [ENTRY], self._load_for, self._text_for, None, self._open_source)
+        if not values and all(each.type is not None and each.type.is_static for each in self._free):
             self._compile_at_once()
 
     @property
-    def input_types(self) -> tuple[tuple[str, ArrayType | None], ...]:
-        """Name and type of each argument. The type is `None` where the model declares no rank."""
-        return tuple((each.name, each.type) for each in self._inputs)
+    def signature(self) -> str:
+        """Returns text such as `main(x: tensor<?x784xf32>) -> (y: tensor<?x10xf32>)`, `*` for a rank that is open."""
+        inputs = ", ".join(map(str, self._free))
+        outputs = ", ".join(f"{name}: {type_ or 'tensor<*>'}" for name, type_ in self._outputs)
+        return f"{self.entry}({inputs}) -> ({outputs})"
 
     @property
     def value_inputs(self) -> tuple[str, ...]:
         """The inputs whose values are part of a program, as far as is known by now."""
-        return tuple(each.name for each in self._inputs if each.name in self._values)
+        return tuple(each.name for each in self._free if each.name in self._values)
 
-    def __call__(self, *arrays: Any) -> tuple[Any, ...]:
+    def __call__(self, /, *arrays: Any, **named: Any) -> tuple[Any, ...]:
         """
         Returns the results, newly allocated. Raises ArgumentError for arrays that do not fit, ExecutionError when the
         program fails.
         """
-        program = self._program(arrays := self._own(arrays))
+        if self._bound is not None:
+            return super().__call__(*arrays, **named)
+        if named:
+            arrays = in_order(self.entry, [each.name for each in self._free], arrays, named)
+        program = self._program_for(arrays := self._own(arrays))
         return program.executable(*program.arguments(arrays))
 
     def run_into(self, outputs: Sequence[Any], *arrays: Any) -> None:
         """Writes the results of a call into `outputs`, contiguous arrays that overlap no other argument."""
-        program = self._program(arrays := self._own(arrays))
+        program = self._program_for(arrays := self._own(arrays))
         program.executable.run_into(outputs, *program.arguments(arrays))
 
     def specialised(self, *arrays: Any) -> Executable:
@@ -162,13 +150,68 @@ class OnnxExecutable:
 
         Its arguments are the inputs, those in `value_inputs` left out.
         """
-        return self._program(self._own(arrays)).executable
+        return self._program_for(self._own(arrays)).executable
 
-    def _program(self, arrays: Sequence[Any]) -> _Program:
+    def profile(self, *arrays: Any, rounds: int | None = None) -> Profile:
+        """Measures how long each kernel takes on these arrays (`Executable.profile`)."""
+        program = self._program_for(arrays := self._own(arrays))
+        return program.executable.profile(*program.arguments(arrays), rounds=rounds)
+
+    def trace(self, *arrays: Any, tolerance: float | None = None) -> Trace:
+        """Compares every value that the program computes with the reference (`Executable.trace`)."""
+        program = self._program_for(arrays := self._own(arrays))
+        return program.executable.trace(*program.arguments(arrays), tolerance=tolerance)
+
+    def memory_for(self, shapes: Shapes | None) -> Memory:
+        """Returns the plan of the arena for inputs of these `shapes`, with sizes in bytes."""
+        return self._at(shapes).memory
+
+    def export(
+        self,
+        path: str | Path,
+        header: bool = True,
+        *,
+        target: str | None = None,
+        threads: int | None = None,
+        shapes: Shapes | None = None,
+    ) -> Exported:
+        """Writes the program for C (`Executable.export`). A model with open sizes needs `shapes`."""
+        return self._at(shapes).export(path, header, target=target, threads=threads)
+
+    def save(self, path: str | Path, *, cpu: Sequence[str] = (), prepared: bool = True) -> None:
+        """
+        Writes the model into one file (`Executable.save`).
+
+        A model with open sizes is imported for all sizes first, as `from_onnx` does, and compiled for the shapes met
+        so far. Raises OnnxError where it cannot be imported so: give `dims` or `constants`, or save `specialised(…)`.
+        """
+        if self._program is not None:
+            super().save(path, cpu=cpu, prepared=prepared)
+            return
+        importer = Importer(self._model, self._fixed, stored=self._stored)
+        executable = self._compile_imported(importer)
+        for each in self.specialisations:
+            if not self._values:
+                executable.prepare(each.shapes)
+        executable.save(path, cpu=cpu, prepared=prepared)
+
+    def programs(self) -> dict[Shapes | None, Program]:
+        """Returns the programs loaded by now, by shapes and values. There is one under None without open sizes."""
+        if self._program is not None:
+            return super().programs()
+        kept = cast("dict[Shapes, _Program]", self.specialisations.entries())
+        return {key: each for key, found in kept.items() for each in found.executable.programs().values()}
+
+    def _program_for(self, arrays: Sequence[Any]) -> _Program:
+        if len(arrays) != len(self._free):
+            raise wrong_count("the model", [each.name for each in self._free], arrays)
+        for array, each in zip(arrays, self._free, strict=True):
+            if each.name in self._values:
+                each.check(array)
         found = self.specialisations.find(self._key(arrays))  # pyright: ignore[reportArgumentType]
         if found is None:
-            self._check(arrays)
-            with self._lock:
+            check_all(self._free, arrays)
+            with self._compile_lock:
                 found = self.specialisations.find(self._key(arrays))  # pyright: ignore[reportArgumentType]
                 if found is None:
                     return self._compiled(arrays)
@@ -176,23 +219,41 @@ class OnnxExecutable:
 
     def _compile_at_once(self) -> None:
         """Compiles a model without open sizes. Inputs whose values decide something wait for a call."""
-        shapes = [each.type.sizes for each in self._inputs if each.type is not None]
-        types = [numpy_dtype(each.dtype) for each in self._inputs]
+        shapes = [each.type.sizes for each in self._free if each.type is not None]
+        types = [numpy_dtype(each.dtype) for each in self._free]
         start = time.perf_counter()
         try:
-            program = self._imported(dict(zip((i.name for i in self._inputs), shapes, strict=True)), {})
+            program = self._imported(dict(zip((i.name for i in self._free), shapes, strict=True)), {})
         except OnnxError as error:
             if not self._learn(error):
                 raise
             return
         arrays = tuple(np.empty(shape, dtype) for shape, dtype in zip(shapes, types, strict=True))
         self._keep(arrays, program, time.perf_counter() - start)
+        self._become(program.executable)
+
+    def _become(self, whole: Executable) -> None:
+        """Makes this the one program that the model is, which has all inputs and no open sizes."""
+        self._whole = whole
+        loaded = whole.programs().get(None)
+        if loaded is None:  # It is for another processor.
+            return
+        self._program, self._bound = loaded, loaded.entry(ENTRY)
+        self._inputs, self._outputs = whole.input_types, whole.output_types
+        self._source = whole._source
+        self.run_into = self._bound.native_run_into()  # pyright: ignore[reportAttributeAccessIssue]
+
+    def adopt(self, values: Sequence[str], programs: Sequence[tuple[Any, Any]]) -> None:
+        """Takes over what another one has learned and compiled, for pickles."""
+        self._values |= set(values)
+        for key, program in programs:
+            self.specialisations.add(key, program, 0.0)
 
     def _compiled(self, arrays: Sequence[Any]) -> _Program:
         """Compiles the program for `arrays`, and finds out which inputs it needs the values of."""
         start = time.perf_counter()
         while True:
-            given = {each.name: array for each, array in zip(self._inputs, arrays, strict=True)}
+            given = {each.name: array for each, array in zip(self._free, arrays, strict=True)}
             fixed = {name: array for name, array in given.items() if name in self._values}
             shapes = {name: array.shape for name, array in given.items()}
             try:
@@ -206,7 +267,7 @@ class OnnxExecutable:
 
     def _learn(self, error: OnnxError) -> bool:
         """Returns whether the error goes when the values of the inputs that it depends on are known."""
-        open_ = [each for each in self._inputs if each.name in error.inputs and each.name not in self._values]
+        open_ = [each for each in self._free if each.name in error.inputs and each.name not in self._values]
         if open_ and all(each.may_be_value for each in open_):
             self._values |= {each.name for each in open_}
             return True
@@ -221,17 +282,16 @@ class OnnxExecutable:
 
     def _imported(self, shapes: dict[str, tuple[int, ...]], values: dict[str, Any]) -> _Program:
         shapes = {name: shape for name, shape in shapes.items() if name not in values}
-        constants = cast("dict[str, Any]", self._constants) | {name: np.array(array) for name, array in values.items()}
-        importer = Importer(self._model, Fixed(constants, {}, shapes), stored=self._stored)
-        module = importer.module("main")
+        constants = {**self._fixed.constants, **{name: np.array(array) for name, array in values.items()}}
+        executable = self._compile_imported(Importer(self._model, Fixed(constants, {}, shapes), stored=self._stored))
+        return _Program(executable, tuple(n for n, each in enumerate(self._free) if each.name not in values))
+
+    def _compile_imported(self, importer: Importer) -> Executable:
+        module = importer.module(ENTRY)
         module.verify()
-        executable = compile_module(module, weights=importer.builder.weights, **self._options)
-        return _Program(executable, tuple(n for n, each in enumerate(self._inputs) if each.name not in values))
+        return compile_module(module, weights=importer.builder.weights, **self._options)
 
     # Arguments
-
-    def _own(self, arrays: tuple[Any, ...]) -> tuple[Any, ...]:
-        return tuple(as_inputs(arrays, [each.name for each in self._inputs]))
 
     def _key(self, arrays: Sequence[Any]) -> Key:
         """Shapes, and the texts of values: `3x8`, `= [1, -1]`."""
@@ -241,33 +301,55 @@ class OnnxExecutable:
             else (f"= {array.tolist()}",)
             if each.name in self._values
             else array.shape
-            for each, array in zip(self._inputs, arrays, strict=False)
+            for each, array in zip(self._free, arrays, strict=False)
         )
 
-    def _check(self, arrays: Sequence[Any]) -> None:
-        """Raises ArgumentError for arrays that are not of the declared types, or give one name two sizes."""
-        if len(arrays) != len(self._inputs):
-            raise wrong_count("the model", [each.name for each in self._inputs], arrays)
-        sizes: dict[str, tuple[int, str]] = {}
-        for array, each in zip(arrays, self._inputs, strict=True):
-            type_ = each.type or ArrayType(each.dtype, (None,) * np.ndim(array))
-            check_type(array, type_, each.name)
-            for name, size in zip(each.sizes, array.shape, strict=False):
-                note_size(sizes, name, size, each.name)
+    # One program, for methods that look at it
+
+    def _at(self, shapes: Shapes | None) -> Executable:
+        """Returns the program for inputs of these shapes. Raises CompileError where shapes do not decide which."""
+        if shapes is None:
+            if self._whole is None:
+                raise CompileError("the model takes arrays of unknown sizes (?): give shapes=, one per input")
+            return self._whole
+        arrays = [
+            np.broadcast_to(np.zeros((), numpy_dtype(i.dtype)), s) for i, s in zip(self._free, shapes, strict=False)
+        ]
+        found = None if self._values else self._program_for(arrays)
+        if found is None or self._values:
+            names = ", ".join(f"'{name}'" for name in self.value_inputs)
+            raise CompileError(f"the program depends on the values of {names}, not on shapes alone: use specialised(…)")
+        return found.executable
+
+    def _load_for(self, shapes: Shapes | None) -> Program:
+        return next(iter(self._at(shapes).programs().values()))
+
+    def _text_for(self, level: str, shapes: Shapes | None) -> str:
+        if shapes is None and level == "graph" and self._whole is None:
+            return str(Importer(self._model, self._fixed, stored=self._stored).module(ENTRY))
+        return self._at(shapes).ir(level)
+
+    def _open_source(self) -> Source:
+        raise CompileError("the model is compiled for each call: use specialised(…)")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickles the source of the model. Programs are compiled anew, or taken from the compile cache."""
-        return OnnxExecutable, self._made_of
+        """
+        Makes models picklable. A model without open sizes becomes an `Executable`.
+
+        Other pickles hold the model with all of its tensors, and the programs compiled by now.
+        """
+        if self._program is not None:
+            return super().__reduce__()
+        source, *others = self._made_of
+        kept = cast("dict[Shapes, _Program]", self.specialisations.entries())
+        return restored, ((whole_model(source), *others), sorted(self._values), list(kept.items()))
 
     def __repr__(self) -> str:
-        inputs = ", ".join(f"{each.name}: {each.type or f'tensor<*x{each.dtype}>'}" for each in self._inputs)
-        return f"<stepwell.OnnxExecutable {self._model.graph.name}({inputs})>"
+        return f"<stepwell.OnnxExecutable {self._model.graph.name}: {self.signature}>"
 
 
-def _declared(inputs: Inputs, info: ValueInfoProto) -> _Input:
-    """An input that a call gives, as the model declares it."""
-    dtype = inputs.element_type(info.name, info.type)
-    if not info.type.tensor_type.HasField("shape"):
-        return _Input(info.name, dtype, None, ())
-    shaped = inputs.shaped(info.name, info.type)
-    return _Input(info.name, dtype, ArrayType(dtype, shaped.shape), tuple(size_names(info, shaped)))
+def restored(made_of: tuple[Any, ...], values: list[str], programs: list[tuple[Any, _Program]]) -> OnnxExecutable:
+    """Returns the model of a pickle, with its programs."""
+    model = OnnxExecutable(*made_of)
+    model.adopt(values, programs)
+    return model

@@ -111,6 +111,7 @@ SUBROOMS: Final[dict[str, tuple[str, ...]]] = {
         "importer",
         "unsupported",
         "schemas",
+        "declared",
         "inputs",
         "calling",
         "registry",

@@ -51,6 +51,25 @@ def load_model(source: str | Path | bytes | ModelProto) -> Model:
     return model
 
 
+def whole_model(source: str | Path | bytes | ModelProto) -> bytes:
+    """
+    Returns a model with all of its tensors, also those in other files. Raises `OnnxError` beyond 2 GB.
+    """
+    import onnx
+
+    if isinstance(source, bytes):
+        return source
+    name = str(source) if isinstance(source, str | Path) else IN_MEMORY
+    if isinstance(source, str | Path):
+        proto = _parsed(name, _read(Path(source)))
+        onnx.load_external_data_for_model(proto, str(Path(source).parent))
+        source = proto
+    try:
+        return source.SerializeToString()
+    except ValueError as error:  # of protobuf, which has no messages of 2 GB
+        fail(name, f"it cannot be kept in memory as a whole: {error}", "save() it in a file")
+
+
 def _read(path: Path) -> bytes:
     try:
         data = path.read_bytes()

@@ -16,7 +16,7 @@ from onnx import helper as h
 from onnx.reference import ReferenceEvaluator
 from stepwell.frontends import OnnxError
 from stepwell.frontends.onnx.unsupported import UnsupportedError
-from stepwell.runtime.errors import ArgumentError
+from stepwell.runtime.errors import ArgumentError, CompileError
 
 Array = np.ndarray[Any, Any]
 QUICK: dict[str, Any] = {"opt_level": 1, "cache": False}
@@ -235,7 +235,7 @@ def test_arguments_are_checked() -> None:
     rows = X.reshape(8, 2)
     for arrays, message in (
         ((rows,), r"the model takes 2 arguments \('x', 'z'\), found 1"),
-        ((rows, 3), r"argument 'z' is a int, expected a numpy array of type tensor<\?x2xf32>"),
+        ((rows, "3"), r"argument 'z' is a str, expected a numpy array of type tensor<\?x2xf32>"),
         ((rows, X), r"argument 'z' has rank 1 \(shape 16\), expected tensor<\?x2xf32>"),
         ((rows, rows[:1]), "dimension 'n' is 8 in 'x' and 1 in 'z'"),
     ):
@@ -247,7 +247,7 @@ def test_arguments_are_checked() -> None:
 def test_the_program_behind_a_call(tmp_path: Path) -> None:
     exe = stepwell.compile_onnx(by_rate(), **QUICK)
     program = exe.specialised(X, np.array(8000))
-    assert program.signature == "main(x: tensor<16xf32>) -> (result0: tensor<8xf32>)"
+    assert program.signature == "main(x: tensor<16xf32>) -> (y: tensor<8xf32>)"
     np.testing.assert_array_equal(program(X)[0], exe(X, np.array(8000))[0])
     program.export(tmp_path / "net.o")
     assert (tmp_path / "net.h").exists()
@@ -306,3 +306,70 @@ def test_an_imported_model_is_found_in_the_compile_cache(monkeypatch: pytest.Mon
         found = stepwell.compile(source, threads=1)(x)[0]
         np.testing.assert_allclose(found, x @ values, rtol=1e-4, atol=1e-4)
         assert len(list(tmp_path.glob("*.bin"))) == programs
+
+
+def linear(sizes: list[Any]) -> tuple[onnx.ModelProto, Array]:
+    w = np.random.default_rng(0).standard_normal((40, 30)).astype(np.float32)
+    nodes = [node("MatMul", "x w", "logits/0"), node("Relu", "logits/0", "probs")]
+    return model(nodes, {"x": (T.FLOAT, sizes)}, outputs="logits/0 probs", w=w), w
+
+
+@pytest.mark.parametrize("size", [4, "n"])
+def test_a_model_is_an_executable_as_any_other(tmp_path: Path, size: Any) -> None:
+    proto, w = linear([size, 40])
+    (tmp_path / "m.onnx").write_bytes(proto.SerializeToString())
+    exe = stepwell.compile(tmp_path / "m.onnx", opt_level=1)
+    assert isinstance(exe, stepwell.Executable)
+    shown = "?" if size == "n" else size
+    x = np.random.default_rng(1).standard_normal((4, 40)).astype(np.float32)
+    want, shapes = x @ w, None if size == 4 else ((4, 40),)
+    assert exe.signature.startswith(f"main(x: tensor<{shown}x40xf32>) -> (logits/0: tensor<")
+    for result in (exe(x=x), exe(x), exe(x.tolist()) if size == 4 else exe(x)):
+        np.testing.assert_allclose(result["logits/0"], want, rtol=1e-4, atol=1e-4)
+        np.testing.assert_array_equal(result.probs, np.maximum(result["logits/0"], 0))
+    assert "graph.matmul" in exe.ir("graph") and "llvm.func" in exe.ir("llvm", shapes)
+    assert exe.memory_for(shapes).arena_bytes >= 0
+    assert "matmul" in str(exe.profile(x, rounds=1)) and exe.trace(x).first is None
+    exe.export(tmp_path / "m.o", shapes=shapes)
+    assert "logits/0" in (tmp_path / "m.h").read_text() and "M_OUTPUT_PROBS 1" in (tmp_path / "m.h").read_text()
+    assert len(exe.specialisations) == 1 and len(exe.programs()) == 1
+    for _ in range(2):
+        for wrong in ((x, x), (), (x.astype(np.float64),), (x[:, :3],)):
+            with pytest.raises(ArgumentError):
+                exe(*wrong)
+
+
+@pytest.mark.parametrize("size", [4, "n"])
+def test_models_are_saved_and_pickled_with_all_they_need(
+    tmp_path: Path, size: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    proto, w = linear([size, 40])
+    (tmp_path / "m.onnx").write_bytes(proto.SerializeToString())
+    exe = stepwell.compile_onnx(tmp_path / "m.onnx", opt_level=1)
+    x = np.ones((4, 40), np.float32)
+    want = exe(x).probs
+    exe.save(tmp_path / "m.stepwell")
+    data = pickle.dumps(exe)
+    (tmp_path / "m.onnx").unlink()
+    for other in (
+        pickle.loads(data),
+        stepwell.load(tmp_path / "m.stepwell"),
+        stepwell.load(tmp_path / "m.stepwell", trust_code=True),
+    ):
+        np.testing.assert_allclose(other(x=x).probs, want, rtol=1e-5)
+        assert other.output_types[1][0] == "probs"
+        if size == "n":
+            np.testing.assert_allclose(other(x[:1])["probs"], want[:1], rtol=1e-5)
+
+
+def test_methods_that_need_one_program_say_so(tmp_path: Path) -> None:
+    exe = stepwell.compile_onnx(by_rate(), **QUICK)
+    with pytest.raises(CompileError, match=r"takes arrays of unknown sizes \(\?\): give shapes=, one per input"):
+        exe.export(tmp_path / "m.o")
+    exe(X, np.array(8000))
+    with pytest.raises(CompileError, match="the program depends on the values of 'rate', not on shapes alone"):
+        _ = exe.memory_for(((16,), ()))
+    with pytest.raises(ArgumentError, match="argument 'rate' has element type int32, expected int64"):
+        exe(X, np.array(8000, np.int32))
+    with pytest.raises(OnnxError, match="expected one type"):
+        exe.save(tmp_path / "m.stepwell")

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 import stepwell
 from stepwell.core.passes.context import PassContext
-from stepwell.core.weights import WeightsError, write_weights
+from stepwell.core.weights import write_weights
 from stepwell.runtime.errors import ArgumentError, CompileError, ExecutionError
 from stepwell.runtime.executable import restored
 from stepwell.runtime.program.arrays import ArrayType
@@ -101,33 +101,25 @@ def test_specialised_programs_go_along(monkeypatch: pytest.MonkeyPatch) -> None:
     np.testing.assert_array_equal(other(X[:3])[0], exe(X[:3])[0])
 
 
-def test_a_side_car_goes_by_its_path(tmp_path: Path) -> None:
+def test_a_side_car_is_in_the_pickle(tmp_path: Path) -> None:
     file = tmp_path / "w.safetensors"
     write_weights(file, {"w": W})
     (tmp_path / "net.mlir").write_text(f'builtin.module attributes {{stepwell.weights = "w.safetensors"}} {{{NET}}}')
     exe = stepwell.compile(tmp_path / "net.mlir")
     data = pickle.dumps(exe)
-    assert W.tobytes()[:256] not in data
-    np.testing.assert_array_equal(pickle.loads(data)(X)[0], exe(X)[0])
-    assert pickle.loads(data).ir("graph") == exe.ir("graph")
-    write_weights(file, {"w": W + 1})
-    with pytest.raises(WeightsError, match="it is not the one that the pickled executable was compiled with"):
-        pickle.loads(data)
+    assert W.tobytes() in data
+    want, text = exe(X)[0], exe.ir("graph")
     file.unlink()
-    with pytest.raises(WeightsError, match="no such file or directory"):
-        pickle.loads(data)
+    (tmp_path / "net.mlir").unlink()
+    np.testing.assert_array_equal(pickle.loads(data)(X)[0], want)
+    assert pickle.loads(data).ir("graph") == text
+    assert pickle.loads(pickle.dumps(pickle.loads(data)))(X)[0].shape == (4, 32)
 
 
-def test_a_side_car_without_a_hash_is_hashed(tmp_path: Path) -> None:
-    file = tmp_path / "w.safetensors"
-    write_weights(file, {"w": W})
-    foreign = file.read_bytes().replace(b"stepwell.sha256", b"somebody.sha256")
-    file.write_bytes(foreign)
-    data = pickle.dumps(stepwell.compile(NET, weights=file))
-    assert pickle.loads(data)(X)[0].shape == (4, 32)
-    file.write_bytes(foreign[:-1] + bytes([foreign[-1] ^ 1]))
-    with pytest.raises(WeightsError, match="it is not the one"):
-        pickle.loads(data)
+def test_a_program_that_is_compiled_anew_in_no_context_gets_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    exe = stepwell.compile(DYNAMIC, weights={"w": W}, cache=False)
+    assert exe.__reduce__()[1][0]["context"] is None
+    assert copied(exe).ir("llvm-ir", ((4, 64),)) == exe.ir("llvm-ir", ((4, 64),))
 
 
 def test_another_machine_compiles_the_text(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -140,7 +132,7 @@ def test_another_machine_compiles_the_text(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_another_format_is_refused() -> None:
     state = stepwell.compile(NET, weights={"w": W}).__reduce__()[1][0] | {"format": 99}
-    with pytest.raises(CompileError, match="has format 99, expected 1: it was made by another version"):
+    with pytest.raises(CompileError, match="has format 99, expected 2: it was made by another version"):
         restored(state)
 
 

@@ -7,6 +7,7 @@ import zipfile
 from pathlib import Path
 
 import numpy as np
+import onnx
 import pytest
 from stepwell.tools.main import VERBS, main
 
@@ -40,6 +41,23 @@ def test_a_program_is_compiled_and_run(folder: Path, capsys: pytest.CaptureFixtu
     assert list((folder / "cache").iterdir()) == []
 
 
+def test_a_model_is_compiled_and_run(capsys: pytest.CaptureFixture[str]):
+    shape = ["n", 3]
+    values = [onnx.helper.make_tensor_value_info(name, 1, shape) for name in ("x", "y:0")]
+    graph = onnx.helper.make_graph([onnx.helper.make_node("Relu", ["x"], ["y:0"])], "g", values[:1], values[1:])
+    onnx.save(onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 18)], ir_version=9), "net.onnx")
+    np.save("x.npy", np.array([[-1, 2, 3]], np.float32))
+    assert main(["compile", "net.onnx", "-o", "net.stepwell", "--small"]) == 0
+    assert main(["compile", "net.onnx", "-o", "one.stepwell", "--dim", "n=1"]) == 0
+    for file in ("net.onnx", "net.stepwell", "one.stepwell"):
+        assert main(["run", file, "--input", "x.npy", "--output", "y.npz"]) == 0
+        assert np.load("y.npz")["y:0"].tolist() == [[0, 2, 3]]
+    for file, said in (("net.onnx", "an ONNX model"), ("net.stepwell", "a saved program")):
+        capsys.readouterr()
+        assert main(["opt", file]) == 1
+        assert f"'{file}' is {said}, expected textual IR" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("verb", VERBS)
 def test_every_verb_has_help(verb: str, capsys: pytest.CaptureFixture[str]):
     assert main([verb, "--help"]) == 0
@@ -58,10 +76,13 @@ def test_every_verb_has_help(verb: str, capsys: pytest.CaptureFixture[str]):
         (["compile", "m.mlir", "--cpu", "x86-64-v9"], "error: unknown target 'x86-64-v9'"),
         (["compile", "m.mlir", "--dim", "n=3"], "error: --dim is for ONNX models"),
         (["run", "m.stepwell", "-p", "O1"], "error: 'm.stepwell' is compiled: -p, --weights and --target are for"),
+        (["run", "one.stepwell", "--entry", "two"], "error: there is no function @two; the module has @main"),
         (["run", "none.stepwell"], "error: saved program 'none.stepwell': no such file or directory"),
     ],
 )
 def test_errors(words: list[str], said: str, capsys: pytest.CaptureFixture[str]):
+    if "one.stepwell" in words:
+        assert main(["compile", "m.mlir", "-o", "one.stepwell"]) == 0
     assert main(words) == 1
     assert capsys.readouterr().err.startswith(said)
 
