@@ -243,7 +243,7 @@ class OnnxExecutable(Executable):
         self._source = whole._source
         self.run_into = self._bound.native_run_into()  # pyright: ignore[reportAttributeAccessIssue]
 
-    def adopt(self, values: Sequence[str], programs: Sequence[tuple[Any, Any]]) -> None:
+    def _adopt(self, values: Sequence[str], programs: Sequence[tuple[Any, Any]]) -> None:
         """Takes over what another one has learned and compiled, for pickles."""
         self._values |= set(values)
         for key, program in programs:
@@ -351,5 +351,5 @@ class OnnxExecutable(Executable):
 def restored(made_of: tuple[Any, ...], values: list[str], programs: list[tuple[Any, _Program]]) -> OnnxExecutable:
     """Returns the model of a pickle, with its programs."""
     model = OnnxExecutable(*made_of)
-    model.adopt(values, programs)
+    model._adopt(values, programs)
     return model

@@ -177,7 +177,7 @@ def _diagnostic(model: Model, missing: list[Missing]) -> Diagnostic:
     lines += [f"  {_line(each)}" for each in missing[:12]]
     if count > 12:
         lines.append(f"  and {count - 12} more")
-    hint = "write a converter: docs/onnx.md; import_onnx.py --stub FILE.py makes a file to fill in"
+    hint = "write a converter: docs/onnx.md; stepwell-import-onnx --stub FILE.py makes a file to fill in"
     return Diagnostic("\n".join(lines), hint=hint)
 
 

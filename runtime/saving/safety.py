@@ -11,7 +11,7 @@ import re
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
-from xdsl.dialects.builtin import ModuleOp, UnknownLoc
+from xdsl.dialects.builtin import ModuleOp, StringAttr, UnknownLoc
 from xdsl.ir import Attribute, Operation
 
 from ... import universe
@@ -23,6 +23,7 @@ from ...core.passes.info import level_of
 from ...core.passes.pipeline_text import load_pass, specs_of
 from ...core.roles import CHUNK, LINK_NAME, TASK, UNCHECKED, WEIGHTS, WRITTEN
 from ...lowering.pipelines import PIPELINES
+from ..native.jit import is_in_process
 from .container import SavedError, refuse
 from .manifest import Manifest
 
@@ -99,13 +100,23 @@ def _check(path: Path, op: Operation) -> None:
     for name in (*op.attributes, *op.properties):
         if name in PROMISES:
             _refuse(path, op, f"its text has '{name}': {PROMISES[name]}")
-    if op.name in ("func.func", "tensor_loop.func") and not op.regions[0].blocks:
-        _refuse(path, op, "its text has a function without a body, which is code outside of the program")
+    if op.name in ("func.func", "tensor_loop.func"):
+        _check_function(path, op)
     types = [value.type for value in (*op.operands, *op.results)]
     types += [argument.type for region in op.regions for block in region.blocks for argument in block.args]
     for type_ in types:
         if _is_raw(type_):
             _refuse(path, op, f"its text has a value of type {type_}, which nothing checks")
+
+
+def _check_function(path: Path, op: Operation) -> None:
+    if not op.regions[0].blocks:
+        _refuse(path, op, "its text has a function without a body, which is code outside of the program")
+    given = op.get_attr_or_prop("sym_name")
+    name = given.data if isinstance(given, StringAttr) else ""
+    # LLVM makes calls of memcpy, floor and the like by itself, which must not reach a function of the program.
+    if name != "main" and (name.startswith(("__", "_stepwell")) or is_in_process(name)):
+        _refuse(path, op, f"its text has a function @{name}, which is the name of a function of the system")
 
 
 def _is_raw(type_: Attribute) -> bool:

@@ -10,7 +10,7 @@ from onnx import TensorProto as T
 from onnx import helper as h
 from onnx_broken_models import Broken, info, model, node, tensor
 
-STUB_HINT = "\nhint: write a converter: docs/onnx.md; import_onnx.py --stub FILE.py makes a file to fill in"
+STUB_HINT = "\nhint: write a converter: docs/onnx.md; stepwell-import-onnx --stub FILE.py makes a file to fill in"
 
 
 def at(name: str, made: onnx.NodeProto, place: str, message: str, **rest: Any) -> Broken:

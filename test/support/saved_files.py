@@ -167,6 +167,10 @@ AFTER = {
 func.func private @f(%x: tensor<4xf32>) -> tensor<4xf32> attributes {graph.compiler = "openblas"} {
   func.return %x : tensor<4xf32>
 }""",
+    "a function that LLVM calls by itself": """
+func.func private @memcpy(%x: tensor<4xf32>) -> tensor<4xf32> {
+  func.return %x : tensor<4xf32>
+}""",
     "an access that is not checked": """
 tensor_loop.func private @k(%A: memref<4xf32>) outs(%B: memref<4xf32>) {
   tensor_loop.for %i in 4 {

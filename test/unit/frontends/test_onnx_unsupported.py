@@ -47,7 +47,7 @@ def test_all_of_it_at_once() -> None:
         "  Wobble (opset 20), 3 nodes: 'first', '3', 'fifth'\n"
         "  Conve (opset 20), node 'second'; nearest is Conv\n"
         "  com.acme:Wobble (opset 3), node 'fourth'\n"
-        "hint: write a converter: docs/onnx.md; import_onnx.py --stub FILE.py makes a file to fill in"
+        "hint: write a converter: docs/onnx.md; stepwell-import-onnx --stub FILE.py makes a file to fill in"
     )
 
 
