@@ -57,12 +57,12 @@ def flips(data: bytes, container: Container) -> Iterator[tuple[str, bytes]]:
     places = [(name, container.place(name)) for name in container.names]
     before = 0
     for name, (begin, end) in places:
-        for at in range(before, begin, 3):
+        for at in range(before, begin, 7):
             yield f"header of {name} at {at - before}", flipped(data, at)
         for at in sorted({begin, (begin + end) // 2, end - 1}):
             yield f"data of {name} at {at - begin}", flipped(data, at)
         before = end
-    for at in range(before, len(data), 5):
+    for at in range(before, len(data), 11):
         yield f"directory at {at - before}", flipped(data, at)
 
 
