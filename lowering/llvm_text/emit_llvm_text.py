@@ -7,7 +7,7 @@ or attribute without an entry is an error that names it. Only attributes of othe
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import IO, Any
 
@@ -123,7 +123,7 @@ class LLVMText:
         """Returns the line that stands for a function whose body is in another module."""
         return self.head(op, FunctionText(self.module, HANDLERS, INLINE), [])
 
-    def head(self, op: llvm.FuncOp, text: FunctionText, blocks: Sequence[Block] | None = None) -> str:
+    def head(self, op: llvm.FuncOp, text: FunctionText, blocks: list[Block] | None = None) -> str:
         """Returns the line of a function up to its brace, and emits the blocks on the way."""
         function_type = op.function_type
         blocks = list(op.body.blocks) if blocks is None else blocks

@@ -38,7 +38,7 @@ class EarlyPieces:
     Most of them are the pieces of the program later on. `emit_llvm_pieces` does not write these again.
     """
 
-    def __init__(self, start: Callable[[str], None]):
+    def __init__(self, start: Callable[[str], object]):
         self._start = start
         self._waiting: list[str] = []
         self._told = 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -208,8 +209,7 @@ def test_an_archive_gives_its_objects_back():
 
 
 @pytest.mark.parametrize("damage", [lambda code: code[:-1], lambda code: code[:30], lambda code: code[:56] + b"x" * 12])
-def test_a_damaged_archive_is_refused(damage: object):
-    assert callable(damage)
+def test_a_damaged_archive_is_refused(damage: Callable[[bytes], bytes]):
     code = damage(archive([b"first", b"second"]))
     with pytest.raises(ValueError, match=r"the archive of machine code is damaged at byte \d+"):
         objects_of(code)
