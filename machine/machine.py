@@ -91,6 +91,11 @@ class Machine:
         return "avx512vbmi" in self.features
 
     @property
+    def has_half_dots(self) -> bool:
+        """Returns whether an instruction multiplies pairs of bf16 and adds them to an f32 (`vdpbf16ps`)."""
+        return "avx512bf16" in self.features
+
+    @property
     def has_byte_tiles(self) -> bool:
         """Returns whether bytes are multiplied on tile registers."""
         return "amx-int8" in self.features

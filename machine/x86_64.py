@@ -13,6 +13,7 @@ from .machine import KIB, Family, Machine, Pause
 FEATURES = {
     "avx512vbmi": ("avx512vbmi",),
     "avx512vnni": ("avx512vl", "avx512_vnni"),
+    "avx512bf16": ("avx512vl", "avx512_bf16"),
     "amx-int8": ("amx_tile", "amx_int8"),
     "amx-bf16": ("amx_tile", "amx_bf16"),
 }

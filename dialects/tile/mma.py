@@ -56,9 +56,9 @@ def group_of(element: Attribute) -> int:
     return GROUP // 2 if element == bf16 else GROUP
 
 
-VPDPBUSD, AMX = "vpdpbusd", "amx"
+VPDPBUSD, VDPBF16PS, AMX = "vpdpbusd", "vdpbf16ps", "amx"
 
-INSTRUCTIONS = (VPDPBUSD, AMX)
+INSTRUCTIONS = (VPDPBUSD, VDPBF16PS, AMX)
 """The instructions that a `tile.mma` may name."""
 
 AMX_ROWS = 16
@@ -98,6 +98,9 @@ class MmaOp(IRDLOperation, AccessesBoxes):
 
         %next = tile.mma %acc, %X[%n, %y, %x, %c], %B[%k, %j] depth 4 rows [1, 5]
             : vector<6x64xf32>, memref<1x56x56x64xf32>, memref<64x128xf32>
+
+    Groups of two bf16 are added to an f32 tile. `vdpbf16ps` takes numbers below 2**-126 for zeros, in the columns that
+    fill a register of 16, 8 or 4. Elsewhere, and without `using`, they count in full.
 
     `rows [first, count]` are the rows of the tile that something is added to. A starts at the first of them. The other
     rows stay as they are.
@@ -276,10 +279,12 @@ class MmaOp(IRDLOperation, AccessesBoxes):
     def _verify_groups(self, type_: VectorType) -> None:
         right = self.b_place
         types = (self.a_place.type.element_type, right.type.element_type, type_.element_type)
-        halves = self.uses_amx and types == (bf16, bf16, f32)
+        halves = types == (bf16, bf16, f32)
         if types != (i8, i8, i32) and not halves:
             found = f"{types[0]}, {types[1]} and {types[2]}"
-            raise VerifyException(f"groups are of elements of {found}, expected i8, i8 and i32")
+            raise VerifyException(f"groups are of elements of {found}, expected i8, i8 and i32 or bf16, bf16 and f32")
+        if self.using is not None and halves != (self.using.data == VDPBF16PS) and not self.uses_amx:
+            raise VerifyException(f"the instruction {self.using} multiplies groups of {'i8' if halves else 'bf16'}")
         group = group_of(types[1])
         shape = right.type.get_shape()
         if shape[-1:] != (group,):

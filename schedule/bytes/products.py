@@ -1,6 +1,7 @@
 """
 Products of bytes summed up in 32 bits, by the instructions for dot products of four bytes. These are tile registers
-(`amx_products.py`) where the machine has them, else `vpdpbusd` of AVX-512 VNNI.
+(`amx_products.py`) where the machine has them, else `vpdpbusd` of AVX-512 VNNI. Products of bf16 are made by dot
+products of two in the same way, by `vdpbf16ps` of AVX-512 BF16, where numbers below 2**-126 may count as zeros.
 
 `vpdpbusd` takes one operand without a sign and the other with one. Where both operands have a sign, or none, the sign
 bits of a are flipped, which gives a + 128 or a - 128, and
@@ -18,7 +19,7 @@ from dataclasses import dataclass
 from math import ceil, prod
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerAttr, VectorType, bf16, f32, i8, i32
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr, IntegerAttr, VectorType, bf16, f32, i8, i32
 from xdsl.ir import Block, Region, SSAValue
 from xdsl.ir.affine import AffineExpr
 
@@ -26,7 +27,7 @@ from ...core.roles import TILING
 from ...dialects import tile
 from ...dialects.schedule import DotsAttr, TileRegistersAttr, TilingAttr
 from ...dialects.tile import Place
-from ...dialects.tile.mma import GROUP, VPDPBUSD
+from ...dialects.tile.mma import GROUP, VDPBF16PS, VPDPBUSD, group_of
 from ...machine.machine import Machine
 from ..kernels.contraction import Contraction, Operand
 from ..kernels.epilogue import Epilogue, emit_epilogue, epilogue_of, place_of, replace_grids
@@ -62,25 +63,31 @@ def is_byte_product(c: Contraction, target: Machine, prepacked: bool = False, fl
     halves = flush and types == (bf16, bf16, f32)
     if (types != (i8, i8, i32) and not halves) or not _may_be(c, target, halves):
         return False
-    if is_image(c) and (not has_rows(c) or halves):
+    if is_image(c) and (not has_rows(c) or (halves and on_tile_registers(c, target))):
         return False
     sizes = [c.extent(c.n), c.extent(c.k), *([] if prepacked else [shared_rows(c)])]
-    return min(sizes) >= LEAST and (on_tile_registers(c, target) or (target.has_byte_dots and not halves))
+    return min(sizes) >= LEAST and (on_tile_registers(c, target) or _has_dots(c, target))
 
 
 def _may_be(c: Contraction, target: Machine, halves: bool) -> bool:
     """
     Returns whether the block asks for nothing else.
 
-    A request for a product in single precision does not count where `flush` has bf16 computed on tile registers, since
-    the default is another one there.
+    A request for a product in single precision does not count where `flush` has bf16 computed by instructions of their
+    own, since the default is another one there.
     """
     found = c.block.attributes.get(TILING)
     if isinstance(found, TileRegistersAttr):
         return on_tile_registers(c, target)
     if isinstance(found, DotsAttr):
-        return target.has_byte_dots and not halves
-    return found is None or (isinstance(found, TilingAttr) and halves and on_tile_registers(c, target))
+        return _has_dots(c, target)
+    own = halves and (on_tile_registers(c, target) or _has_dots(c, target))
+    return found is None or (isinstance(found, TilingAttr) and own)
+
+
+def _has_dots(c: Contraction, target: Machine) -> bool:
+    """Returns whether `target` has dot products of the elements of `c` in vector registers."""
+    return target.has_half_dots if c.a.type.element_type == bf16 else target.has_byte_dots
 
 
 def on_tile_registers(c: Contraction, target: Machine) -> bool:
@@ -95,7 +102,12 @@ def byte_panels(c: Contraction, target: Machine) -> list[int]:
     """Returns the shape of all of b in panels, of a product for which `is_byte_product` holds."""
     if on_tile_registers(c, target):
         return tile_register_panels(c)
-    return panels_shape(c, byte_tile(c, target).columns, ceil(c.extent(c.k) / GROUP))
+    return panels_shape(c, byte_tile(c, target).columns, _groups(c))
+
+
+def _groups(c: Contraction) -> int:
+    """Returns the groups of k. The last one is filled up with zeros."""
+    return ceil(c.extent(c.k) / group_of(c.a.type.element_type))
 
 
 def emit_byte_panels(block: Block, c: Contraction, target: Machine, packed: SSAValue) -> None:
@@ -140,7 +152,7 @@ def byte_tile(c: Contraction, target: Machine) -> RegisterTile:
 
 
 def _layouts(block: Block, c: Contraction, tile_: RegisterTile) -> ByteLayouts:
-    return ByteLayouts(ScheduledNest(block, c.block), c, tile_.columns, ceil(c.extent(c.k) / GROUP))
+    return ByteLayouts(ScheduledNest(block, c.block), c, tile_.columns, _groups(c))
 
 
 @dataclass(frozen=True)
@@ -163,7 +175,8 @@ class DotProductNest:
         self.builder, self.c = layouts.builder, layouts.c
         self.tile = tile_
         self.epilogue = epilogue
-        self.flip = self.c.a.unsigned == self.c.b.unsigned
+        self.group, self.element = layouts.group, layouts.element_type
+        self.flip = self.element == i8 and self.c.a.unsigned == self.c.b.unsigned
 
     def run(self, packed: SSAValue | None) -> None:
         """
@@ -188,16 +201,16 @@ class DotProductNest:
 
     def _buffers(self, packed: SSAValue | None) -> _Buffers:
         layouts, c = self.layouts, self.c
-        direct = not self.flip and c.a.stride_along(c.k) == 1 and layouts.depth % GROUP == 0
-        depth = layouts.groups * GROUP
+        direct = not self.flip and c.a.stride_along(c.k) == 1 and layouts.depth % self.group == 0
+        depth = layouts.groups * self.group
         a: SSAValue | Operand
         if direct and c.a.padding is None:
             a = c.a
         elif is_image(c):
             a = copy_image(layouts, (0, layouts.rows - 1), depth, self.flip)
         else:
-            a = layouts.buffer("shifted" if self.flip else "rows", i8, layouts.rows, depth)
-        b = layouts.buffer("packed", i8, *layouts.panels_shape) if packed is None else packed
+            a = layouts.buffer("shifted" if self.flip else "rows", self.element, layouts.rows, depth)
+        b = layouts.buffer("packed", self.element, *layouts.panels_shape) if packed is None else packed
         return _Buffers(a, b, layouts.buffer("start", i32, layouts.columns) if self.flip else None)
 
     def _start(self, panels: SSAValue, target: SSAValue) -> None:
@@ -228,11 +241,11 @@ class DotProductNest:
             first += count
 
     @property
-    def _initial(self) -> int:
-        assert isinstance(self.c.init, IntegerAttr)
+    def _initial(self) -> float:
+        assert isinstance(self.c.init, IntegerAttr | FloatAttr)
         return self.c.init.value.data
 
-    def _splat(self, type_: VectorType, value: int) -> SSAValue:
+    def _splat(self, type_: VectorType, value: float) -> SSAValue:
         return self.builder.constant(DenseIntOrFPElementsAttr.from_list(type_, [value]))  # pyright: ignore
 
     # Tiles
@@ -267,7 +280,7 @@ class DotProductNest:
             if c.m is not None:
                 at[c.m] = row
             at[c.n] = builder.scaled(vp, self.tile.columns)
-            type_ = VectorType(i32, [rows, width])
+            type_ = VectorType(c.tile_element, [rows, width])
             if buffers.start is None:
                 total = self._splat(type_, self._initial)
             else:
@@ -326,13 +339,13 @@ class DotProductNest:
             right = Place(panels, tuple(builder.value(each) for each in indices), (1, 2), (1, 1))
             product = tile.MmaOp(
                 carried,
-                left(builder.scaled(group, GROUP)),
+                left(builder.scaled(group, self.group)),
                 right,
                 depth,
                 groups=True,
                 unsigned=c.a.unsigned != self.flip,
                 right_unsigned=c.b.unsigned,
-                using=VPDPBUSD,
+                using=VPDPBUSD if self.element == i8 else VDPBF16PS,
             )
             return builder.add(product).result
 

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from math import ceil
 
-from xdsl.dialects.builtin import DictionaryAttr, IntegerType, StringAttr
+from xdsl.dialects.builtin import DictionaryAttr, IntegerType, StringAttr, bf16
 from xdsl.ir import Attribute
 
 from ...analysis.loop_nests import levels_of, perfect_block
@@ -155,7 +155,8 @@ def _bytes(c: Contraction, target: Machine) -> tuple[Attribute, str]:
     if on_tile_registers(c, target):
         return TileRegistersAttr.of(default_panels(c, target)), f"'{target.name}' has tile registers for it"
     tile = byte_tile(c, target)
-    return DotsAttr.of(tile.rows, tile.columns), f"'{target.name}' has dot products of four bytes"
+    kind = "two bf16" if c.a.type.element_type == bf16 else "four bytes"
+    return DotsAttr.of(tile.rows, tile.columns), f"'{target.name}' has dot products of {kind}"
 
 
 def _why_tiles(c: Contraction, tiling: Tiling, prepacked: bool, target: Machine) -> str:

@@ -217,8 +217,8 @@ each row, because loops that find the row in L1 miss nothing. |
 | products of bytes by `amx-int8`, else by `avx512vnni` | `i8` or `ui8` on either side, sums in 32 bits, at least 16 \
 columns and 16 steps of the sum, and 16 rows unless b is a constant | The result is exact: both instructions wrap and \
 neither saturates. |
-| products of `bf16` by `amx-bf16` | Only with `numerics="fast"`. Sums are in f32, sizes as above, two elements per \
-group. | There, numbers below 2^-126 count as zeros. |
+| products of `bf16` by `amx-bf16`, else by `avx512bf16` | Only with `numerics="fast"`. Sums are in f32, sizes as \
+above, two elements per group. | There, numbers below 2^-126 count as zeros. |
 | 32 x 32 sums, b in panels of 32 columns in groups of four bytes | `amx-int8` | Four tile registers hold sums, two \
 rows and two columns: four loads serve four products. All of k is done at once, so sums are written once. |
 | rows of a copied | `amx-int8`: the last rows, where they do not fill a tile register; all rows where k is no \

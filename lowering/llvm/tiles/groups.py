@@ -5,16 +5,19 @@ A piece of B is one load of `4 * lanes` bytes, a group of A one of four bytes, i
 adds a piece at once. Elsewhere the first bytes of all groups are multiplied and added, then the second ones, and so on.
 (The intrinsic `llvm.vector.partial.reduce.add` does not say which products go to which lane.) Both wrap and neither
 saturates, so the results are the same.
+
+Groups of two bf16 are as long. `vdpbf16ps` multiplies and adds a piece of them at once. Elsewhere both elements are
+extended to f32, by a shift and a mask, and multiplied and added one after the other.
 """
 
 from __future__ import annotations
 
 from xdsl.dialects import llvm
-from xdsl.dialects.builtin import DenseArrayBase, VectorType, i8, i16, i32
+from xdsl.dialects.builtin import DenseArrayBase, VectorType, bf16, f32, i8, i16, i32
 from xdsl.ir import SSAValue
 
 from ....dialects import tile
-from ....dialects.tile.mma import GROUP
+from ....dialects.tile.mma import GROUP, group_of
 from ..convert_vector import broadcast
 from ..llvm_body import LLVMBody
 from ..pieces import pieces_of
@@ -28,6 +31,13 @@ VPDPBUSD = {
 }
 """The intrinsic for each number of lanes of the sum."""
 
+VDPBF16PS = {
+    16: "llvm.x86.avx512bf16.dpbf16ps.512",
+    8: "llvm.x86.avx512bf16.dpbf16ps.256",
+    4: "llvm.x86.avx512bf16.dpbf16ps.128",
+}
+"""The same for pairs of bf16."""
+
 
 def convert_mma_of_groups(builder: LLVMBody, op: tile.MmaOp) -> None:
     """Emits, per step of the depth, the groups of a row of B, then for each row one group of A in all lanes."""
@@ -36,10 +46,12 @@ def convert_mma_of_groups(builder: LLVMBody, op: tile.MmaOp) -> None:
         convert_mma_on_tile_registers(builder, op)
         return
     left, right = PlaceCursor(builder, op.a_place), PlaceCursor(builder, op.b_place)
-    if left.steps[1] != 1 or right.steps[1] != GROUP or right.layout.strides[-1] != 1:
+    group = group_of(op.a_place.type.element_type)
+    if left.steps[1] != 1 or right.steps[1] != group or right.layout.strides[-1] != 1:
         builder.error("groups are not next to each other in memory")
         return
     rows, _ = op.acc.type.get_shape()
+    accumulate = _accumulate if group == GROUP else _accumulate_halves
     pieces = pieces_of(op.acc.type)
     in_row = [piece for piece in pieces if piece.row == 0]
     totals = list(builder.pieces[op.acc])
@@ -49,10 +61,10 @@ def convert_mma_of_groups(builder: LLVMBody, op: tile.MmaOp) -> None:
             for piece in in_row
         ]
         for row in range(rows):
-            group = builder.load(left.at(row, GROUP * step), i32, alignment=1)
+            factor = builder.load(left.at(row, group * step), i32, alignment=1)
             for number, vector in enumerate(columns):
                 place = row * len(in_row) + number
-                totals[place] = _accumulate(builder, op, group, vector, totals[place])
+                totals[place] = accumulate(builder, op, factor, vector, totals[place])
     builder.pieces[op.result] = totals
 
 
@@ -75,6 +87,39 @@ def _accumulate(builder: LLVMBody, op: tile.MmaOp, group: SSAValue, vector: SSAV
         signed = left_signed or right_signed
         total = builder.add(total, builder.resize_integer(products, total.type, signed=signed))
     return total
+
+
+def _accumulate_halves(
+    builder: LLVMBody, op: tile.MmaOp, group: SSAValue, vector: SSAValue, total: SSAValue
+) -> SSAValue:
+    """Returns the sum of `total` and the dot products of a pair of bf16 of A with each pair of a piece of B."""
+    assert isinstance(total.type, VectorType)
+    (lanes,) = total.type.get_shape()
+    words, halves = builder.types.vector(i32, lanes), builder.types.vector(bf16, 2 * lanes)
+    spread = builder.cached(("pairs", group, lanes), lambda: broadcast(builder, group, words))
+    if op.using is not None and lanes in VDPBF16PS:
+        factors = (builder.bitcast(spread, halves), builder.bitcast(vector, halves))
+        return builder.intrinsic_value(VDPBF16PS[lanes], (total, *factors), total.type)
+    pairs = builder.bitcast(vector, words)
+    for element in range(2):
+        factors = (_half(builder, spread, element), _half(builder, pairs, element))
+        total = builder.intrinsic_value("llvm.fmuladd", (*factors, total), total.type)
+    return total
+
+
+def _half(builder: LLVMBody, pairs: SSAValue, element: int) -> SSAValue:
+    """Returns one element of each pair of bf16 as an f32, of which it is the upper half."""
+    assert isinstance(pairs.type, VectorType)
+    words = pairs.type
+
+    def make() -> SSAValue:
+        if element:
+            bits = builder.binary(llvm.AndOp, pairs, builder.constant(-(1 << 16), words))
+        else:
+            bits = builder.shl(pairs, builder.constant(16, words))
+        return builder.bitcast(bits, builder.types.vector(f32, words.get_shape()[0]))
+
+    return builder.cached(("half", pairs, element), make)
 
 
 def _part(builder: LLVMBody, groups: SSAValue, mask: DenseArrayBase, element: int, signed: bool) -> SSAValue:

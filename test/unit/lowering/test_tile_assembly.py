@@ -91,6 +91,28 @@ def test_half_floats_are_widened_in_registers(element: str) -> None:
     assert not [line for line in loop if "call" in line or re.search(r"zmm\d+.*\(%r[sb]p\)", line)]
 
 
+def test_products_of_bf16_are_dot_products_of_two() -> None:
+    text = """
+func.func @f(%a: memref<8x256xbf16>, %b: memref<128x48x2xbf16>, %out: memref<8x48xf32>) {
+  %c0 = arith.constant 0 : index
+  %c2 = arith.constant 2 : index
+  %c4 = arith.constant 4 : index
+  %n = arith.constant 128 : index
+  %first = arith.constant dense<0.0> : vector<8x48xf32>
+  %sum = scf.for %q = %c0 to %n step %c4 iter_args(%acc = %first) -> (vector<8x48xf32>) {
+    %k = arith.muli %q, %c2 : index
+    %next = tile.mma %acc, %a[%c0, %k], %b[%q, %c0, %c0] along [0, 1] depth 4 groups using "vdpbf16ps"
+      : vector<8x48xf32>, memref<8x256xbf16>, memref<128x48x2xbf16>
+    scf.yield %next : vector<8x48xf32>
+  }
+  tile.store %sum, %out[%c0, %c0] : vector<8x48xf32>, memref<8x48xf32>
+  func.return
+}"""
+    loop = code(text, X86_64_V4.triple, "cooperlake")
+    assert len([line for line in loop if "vdpbf16ps" in line and "zmm" in line]) == 4 * 8 * 3
+    assert not [line for line in loop if re.search(r"zmm\d+.*\(%r[sb]p\)|vpslld|vfmadd", line)]
+
+
 def test_products_of_bytes_are_dot_products() -> None:
     text = """
 func.func @f(%a: memref<8x256xi8>, %b: memref<64x48x4xi8>, %start: memref<48xi32>, %out: memref<8x48xi32>) {

@@ -16,6 +16,7 @@ from llvm_jit import Program, aligned
 from stepwell.core.ir.verification import verify_module
 from stepwell.core.passes.pipeline_text import parse_pipeline
 from stepwell.core.text.parsing import make_context, parse_text
+from stepwell.machine.host import host_machine
 from tile_programs import DTYPES
 
 Array = np.ndarray[Any, Any]
@@ -76,6 +77,33 @@ def mapped(body: list[str], inputs: list[tuple[str, Array]], output: str, pipeli
     result = aligned(np.zeros((rows, columns), DTYPES[output]))
     program.call("f", *(aligned(array) for _, array in inputs), result)
     return result
+
+
+PAIRS = ["", *(['using "vdpbf16ps"'] if "avx512bf16" in host_machine().features else [])]
+
+
+@pytest.mark.parametrize("using", PAIRS)
+def test_pairs_of_bf16(using: str) -> None:
+    """Groups of two bf16 against double precision. Subnormal numbers count in full, except by `vdpbf16ps`."""
+    program = Program(f"""
+func.func @f(%a: memref<3x8xbf16>, %b: memref<4x24x2xbf16>, %t: memref<3x24xf32>) {{
+  %c0 = arith.constant 0 : index
+  %0 = tile.load %t[%c0, %c0] : memref<3x24xf32>, vector<3x24xf32>
+  %1 = tile.mma %0, %a[%c0, %c0], %b[%c0, %c0, %c0] along [0, 1] depth 4 groups {using}
+    : vector<3x24xf32>, memref<3x8xbf16>, memref<4x24x2xbf16>
+  tile.store %1, %t[%c0, %c0] : vector<3x24xf32>, memref<3x24xf32>
+  func.return
+}}""")
+    a, b = (numbers("bf16", shape, seed) for seed, shape in enumerate(((3, 8), (4, 48))))
+    a[0, :] = 2.0**-130
+    pairs = b.reshape(4, 24, 2)
+    total = aligned(numbers("f32", (3, 24), 2))
+    total[0] = 0
+    wide = pairs.astype(np.float64).transpose(0, 2, 1).reshape(8, 24)
+    expected = a.astype(np.float64) @ wide + total
+    program.call("f", aligned(a), aligned(pairs), total)
+    np.testing.assert_allclose(total[1:], expected[1:], rtol=0, atol=1e-5)
+    np.testing.assert_allclose(total[0], expected[0] * (not using), rtol=1e-6, atol=2.0**-149 * 8)
 
 
 SHAPES = [(1, 1), (3, 16), (2, 37)]

@@ -64,9 +64,10 @@ def test_features_follow_from_flags(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(host, "amx_permitted", lambda: True)
     assert features_of(ALL) == SAPPHIRE_RAPIDS.features
     assert features_of(frozenset({"avx512vl", "avx512_vnni"})) == {"avx512vnni"}
+    assert features_of(frozenset({"avx512vl", "avx512_bf16"})) == {"avx512bf16"}
     assert features_of(frozenset({"avx512_vnni", "amx_int8"})) == frozenset()
     monkeypatch.setattr(host, "amx_permitted", lambda: False)
-    assert features_of(ALL) == {"avx512vbmi", "avx512vnni"}
+    assert features_of(ALL) == {"avx512vbmi", "avx512vnni", "avx512bf16"}
 
 
 def test_where_they_are_refused_nothing_knows_of_them(refused: None) -> None:

@@ -102,6 +102,14 @@ def test_dot_products_are_taken_where_there_are_tile_registers(constant: bool) -
     assert 'using "vpdpbusd"' in text and 'using "amx"' not in text and "vector<4x48xi32>" in text
 
 
+def test_dot_products_of_bf16_may_be_asked_for_with_flush() -> None:
+    kernel, dots = kernel_of(64, 96, 64, True, "bf16", "f32"), "#schedule.dots<rows = 4, columns = 48>"
+    text = lowered(kernel, dots, "sapphire-rapids", "prepack-weights{flush=true},schedule-cpu{flush=true}")
+    assert 'using "vdpbf16ps"' in text and "vector<4x48xf32>" in text and "memref<2x32x48x2xbf16>" in text
+    with pytest.raises(DiagnosticException, match="the block is no product of bytes"):
+        lowered(kernel, dots, "sapphire-rapids")
+
+
 def test_panels_of_a_block_are_as_many_as_asked_for() -> None:
     kernel = kernel_of(64, 256, 64, False)
     text = lowered(kernel, "#schedule.tile_registers<panels = 2>", "sapphire-rapids")

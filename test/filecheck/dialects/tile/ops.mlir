@@ -77,6 +77,10 @@ func.func @mma_of_bytes(%acc: vector<8x48xi32>, %A: memref<100x64xi8>, %B: memre
 func.func @mma_of_halves(%acc: vector<16x16xf32>, %A: memref<16x64xbf16>, %P: memref<32x16x2xbf16>, %i: index) {
   // CHECK: tile.mma %{{.*}} along [0, 1] depth 32 groups using "amx" : vector<16x16xf32>, memref<16x64xbf16>, memref<32x16x2xbf16>
   %0 = tile.mma %acc, %A[%i, %i], %P[%i, %i, %i] along [0, 1] depth 32 groups using "amx" : vector<16x16xf32>, memref<16x64xbf16>, memref<32x16x2xbf16>
+  // CHECK-NEXT: tile.mma %{{.*}} depth 2 groups using "vdpbf16ps" : vector<16x16xf32>
+  %1 = tile.mma %0, %A[%i, %i], %P[%i, %i, %i] along [0, 1] depth 2 groups using "vdpbf16ps" : vector<16x16xf32>, memref<16x64xbf16>, memref<32x16x2xbf16>
+  // CHECK-NEXT: tile.mma %{{.*}} depth 2 groups : vector<16x16xf32>
+  %2 = tile.mma %1, %A[%i, %i], %P[%i, %i, %i] along [0, 1] depth 2 groups : vector<16x16xf32>, memref<16x64xbf16>, memref<32x16x2xbf16>
   func.return
 }
 

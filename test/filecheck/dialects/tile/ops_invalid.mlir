@@ -241,7 +241,7 @@ func.func @group_span(%acc: vector<2x3xf32>, %int: vector<2x3xi32>, %a: memref<4
 // -----
 
 func.func @instruction(%acc: vector<2x3xf32>, %int: vector<2x3xi32>, %a: memref<4x9xf32>, %h: memref<4x9xf16>, %z: memref<4x16xi8>, %p: memref<4x3x4xi8>, %i: index) {
-  // expected-error@+1 {{the instruction is "vdot", expected vpdpbusd or amx}}
+  // expected-error@+1 {{the instruction is "vdot", expected vpdpbusd or vdpbf16ps or amx}}
   %0 = tile.mma %int, %z[%i, %i], %p[%i, %i, %i] along [0, 1] depth 1 groups unsigned using "vdot" : vector<2x3xi32>, memref<4x16xi8>, memref<4x3x4xi8>
   func.return
 }
@@ -320,9 +320,25 @@ func.func @amx_columns(%acc: vector<2x3xf32>, %int: vector<2x3xi32>, %big: vecto
 
 // -----
 
-func.func @halves_without_amx(%f: vector<16x16xf32>, %h: memref<16x64xbf16>, %p: memref<16x16x2xbf16>, %q: memref<16x16x4xbf16>, %i: index) {
-  // expected-error@+1 {{groups are of elements of bf16, bf16 and f32, expected i8, i8 and i32}}
-  %0 = tile.mma %f, %h[%i, %i], %p[%i, %i, %i] along [0, 1] depth 16 groups : vector<16x16xf32>, memref<16x64xbf16>, memref<16x16x2xbf16>
+func.func @halves_as_bytes(%f: vector<16x16xf32>, %h: memref<16x64xbf16>, %p: memref<16x16x2xbf16>, %q: memref<16x16x4xbf16>, %i: index) {
+  // expected-error@+1 {{the instruction "vpdpbusd" multiplies groups of i8}}
+  %0 = tile.mma %f, %h[%i, %i], %p[%i, %i, %i] along [0, 1] depth 16 groups using "vpdpbusd" : vector<16x16xf32>, memref<16x64xbf16>, memref<16x16x2xbf16>
+  func.return
+}
+
+// -----
+
+func.func @bytes_as_halves(%int: vector<2x3xi32>, %z: memref<4x16xi8>, %p: memref<4x3x4xi8>, %i: index) {
+  // expected-error@+1 {{the instruction "vdpbf16ps" multiplies groups of bf16}}
+  %0 = tile.mma %int, %z[%i, %i], %p[%i, %i, %i] along [0, 1] depth 1 groups using "vdpbf16ps" : vector<2x3xi32>, memref<4x16xi8>, memref<4x3x4xi8>
+  func.return
+}
+
+// -----
+
+func.func @groups_of_f16(%f: vector<16x16xf32>, %h: memref<16x64xf16>, %p: memref<16x16x2xf16>, %i: index) {
+  // expected-error@+1 {{groups are of elements of f16, f16 and f32, expected i8, i8 and i32 or bf16, bf16 and f32}}
+  %0 = tile.mma %f, %h[%i, %i], %p[%i, %i, %i] along [0, 1] depth 4 groups : vector<16x16xf32>, memref<16x64xf16>, memref<16x16x2xf16>
   func.return
 }
 

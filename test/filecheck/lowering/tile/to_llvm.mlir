@@ -152,6 +152,35 @@ func.func @groups(%t: memref<1x24xi32>, %a: memref<1x4xi8>, %b: memref<1x24x4xi8
   func.return
 }
 
+/// Groups of two bf16 are as long.
+// CHECK-LABEL: @pairs
+func.func @pairs(%t: memref<1x24xf32>, %a: memref<1x2xbf16>, %b: memref<1x24x2xbf16>) {
+  // CHECK: llvm.load %{{.*}} {alignment = 1 : i64} : !llvm.ptr -> vector<64xi8>
+  // CHECK: llvm.load %{{.*}} {alignment = 1 : i64} : !llvm.ptr -> i32
+  // CHECK: llvm.bitcast %{{.*}} : vector<16xi32> to vector<32xbf16>
+  // CHECK: llvm.call_intrinsic "llvm.x86.avx512bf16.dpbf16ps.512"
+  // CHECK: llvm.call_intrinsic "llvm.x86.avx512bf16.dpbf16ps.256"
+  %c0 = arith.constant 0 : index
+  %0 = tile.load %t[%c0, %c0] : memref<1x24xf32>, vector<1x24xf32>
+  %1 = tile.mma %0, %a[%c0, %c0], %b[%c0, %c0, %c0] along [0, 1] depth 1 groups using "vdpbf16ps" : vector<1x24xf32>, memref<1x2xbf16>, memref<1x24x2xbf16>
+  tile.store %1, %t[%c0, %c0] : vector<1x24xf32>, memref<1x24xf32>
+  func.return
+}
+
+/// Without it, the elements are extended, and one product is added after the other.
+// CHECK-LABEL: @pairs_spelled_out
+func.func @pairs_spelled_out(%t: memref<1x8xf32>, %a: memref<1x2xbf16>, %b: memref<1x8x2xbf16>) {
+  // CHECK: llvm.shl
+  // CHECK: llvm.call_intrinsic "llvm.fmuladd"
+  // CHECK: llvm.and
+  // CHECK: llvm.call_intrinsic "llvm.fmuladd"
+  %c0 = arith.constant 0 : index
+  %0 = tile.load %t[%c0, %c0] : memref<1x8xf32>, vector<1x8xf32>
+  %1 = tile.mma %0, %a[%c0, %c0], %b[%c0, %c0, %c0] along [0, 1] depth 1 groups : vector<1x8xf32>, memref<1x2xbf16>, memref<1x8x2xbf16>
+  tile.store %1, %t[%c0, %c0] : vector<1x8xf32>, memref<1x8xf32>
+  func.return
+}
+
 /// Without it, the products are 16 bits wide and added one after the other.
 // CHECK-LABEL: @groups_spelled_out
 func.func @groups_spelled_out(%t: memref<1x16xi32>, %a: memref<1x4xi8>, %b: memref<1x16x4xi8>) {
