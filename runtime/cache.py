@@ -56,6 +56,25 @@ def tuning_path() -> Path | None:
     return Path(chosen) if chosen else None
 
 
+def tuning_database(tuning: bool | str | Path | None = None) -> Path | None:
+    """
+    Returns the file of tuned schedules that `compile(tuning=…)` means, or None for none.
+
+    Raises CompileError where a file that is named does not exist, StepwellError where it is not a tuning database.
+    """
+    if tuning is False:
+        return None
+    if isinstance(tuning, str | Path):
+        if not Path(tuning).is_file():
+            raise CompileError(f"there is no tuning database '{tuning}'")
+        from ..schedule.tuned.records import check_database
+
+        check_database(Path(tuning))
+        return Path(tuning)
+    path = tuning_path()
+    return path if path is not None and path.is_file() else None
+
+
 def program_key(*parts: str) -> str:
     """Returns the name under which a program is kept: a hash of everything that decides its machine code."""
     return code_key(*parts, source_fingerprint())

@@ -336,7 +336,7 @@ def read_source(
 
     Raises CompileError where there is no such entry, and the diagnostics of parser and verifier.
     """
-    most_threads, database = thread_count(threads), tuning_database(tuning)
+    most_threads, database = thread_count(threads), disk.tuning_database(tuning)
     module, text = _verified(module_or_path)
     set_signatures(module, entry)
     return Source(
@@ -370,25 +370,6 @@ def copy_of(module: ModuleOp) -> ModuleOp:
     copy = module.clone()
     copy.location = module.location
     return copy
-
-
-def tuning_database(tuning: bool | str | Path | None = None) -> Path | None:
-    """
-    Returns the file of tuned schedules that `compile(tuning=…)` means, or None for none.
-
-    Raises CompileError where a file that is named does not exist, StepwellError where it is not a tuning database.
-    """
-    if tuning is False:
-        return None
-    if isinstance(tuning, str | Path):
-        if not Path(tuning).is_file():
-            raise CompileError(f"there is no tuning database '{tuning}'")
-        from ..schedule.tuned.records import check_database
-
-        check_database(Path(tuning))
-        return Path(tuning)
-    path = disk.tuning_path()
-    return path if path is not None and path.is_file() else None
 
 
 def own_code(module: ModuleOp, function: str) -> Callable[..., Any]:

@@ -21,7 +21,7 @@ STARTS_FAST: Final = {
     "rewrites/constants/known_values.py": "numpy rewrites.constants.constant_values te.evaluation",
     "rewrites/constants/zero_subnormals.py": "numpy rewrites.constants.constant_values",
     "rewrites/inference/scale_axis.py": "rewrites.constants.constant_values",
-    "runtime/cache.py": "core.plugins importlib tempfile",
+    "runtime/cache.py": "core.plugins importlib schedule.tuned.records tempfile",
     "runtime/executable.py": "analysis.memory core.text.parsing runtime.exporting.export runtime.looking.profile"
     " runtime.looking.trace runtime.pickling runtime.saving.writing",
     "runtime/load.py": "runtime.saving.text",
