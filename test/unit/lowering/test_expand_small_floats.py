@@ -252,3 +252,21 @@ def test_maxima_of_rows_become_vectors(kind: str, capfd: pytest.CaptureFixture[s
     np.testing.assert_array_equal(least.astype(np.float32), wide.min((0, 2)))
     np.testing.assert_array_equal(place, wide.argmax(2))
     assert capfd.readouterr().err == ""
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_bias_is_added_to_the_sum_before_it_is_rounded(kind: str) -> None:
+    """The sum and the bias nearly cancel, so a rounding in between would be many units of the result."""
+    program = f"""
+        func.func @main(%x: tensor<4x64x{kind}>, %w: tensor<64x8x{kind}>, %b: tensor<8x{kind}>) -> tensor<4x8x{kind}> {{
+          %y = graph.matmul %x, %w : (tensor<4x64x{kind}>, tensor<64x8x{kind}>) -> tensor<4x8x{kind}>
+          %z = graph.add %y, %b : (tensor<4x8x{kind}>, tensor<8x{kind}>) -> tensor<4x8x{kind}>
+          func.return %z : tensor<4x8x{kind}>
+        }}"""
+    rng = np.random.default_rng(0)
+    x, w = (rng.uniform(0.5, 1, shape).astype(TYPES[kind]) for shape in ((4, 64), (64, 8)))
+    sums = x.astype(np.float64) @ w.astype(np.float64)
+    b = -sums[0].astype(TYPES[kind])
+    exact = sums + b.astype(np.float64)
+    error = np.abs(stepwell.compile(program, cache=False)(x, w, b)[0].astype(np.float64) - exact)
+    assert (error <= np.abs(exact) * 2.0 ** -FORMATS[kind][0] + np.abs(sums) * 64 * 2.0**-24).all()
