@@ -89,9 +89,6 @@ PARALLEL: Final = "stepwell.parallel"
 CHUNK: Final = "stepwell.chunk"
 """Marks a call that the threads share, whose first two operands are bounds: how many iterations one task takes."""
 
-RUN_PARALLEL: Final = "_stepwell_parallel"
-"""`i32 (task, frame, i64 lower, i64 upper, i64 chunk)`, given by the runtime (`runtime.native.threads`)."""
-
 # Of a block
 
 UNCHECKED: Final = "stepwell.unchecked"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects import arith, memref, scf, vector
@@ -147,7 +148,7 @@ def translate_bytes(found: ByteTable, permuted: bool) -> None:
         loop.operands[0] = index(whole)
 
 
-def _body_of_registers(found: ByteTable, table: list[SSAValue], permuted: bool) -> Block:
+def _body_of_registers(found: ByteTable, table: Sequence[SSAValue], permuted: bool) -> Block:
     """Makes the body that translates the 64 bytes from an index on."""
     loop = found.loop
     body = Block(arg_types=[IndexType()])
