@@ -13,12 +13,15 @@ from functools import cached_property
 from itertools import product
 from math import prod
 
+from xdsl.dialects.builtin import f32
+from xdsl.ir import Attribute
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
 from ...analysis.affine import is_linear, linear_terms
 from ...analysis.loop_nests import levels_of, perfect_block
 from ...analysis.reductions import accumulators
 from ...analysis.reorder import is_reassociable, may_reorder
+from ...core.ir.element_types import is_small_float
 from ...dialects.tensor_loop import BlockOp, GridOp
 from ..kernels.contraction import Contraction, Operand, alone, bound_in_order, factors_of, index_ranges, initial_value
 from ..kernels.padding import is_zero, without_copy
@@ -127,7 +130,7 @@ def depthwise_of(grid: GridOp) -> Depthwise | None:
     init, factors = initial_value(block, found[0]), factors_of(found[0], block)
     if init is None or factors is None or not all(is_linear(index) for index in out.indices):
         return None
-    if any(each.type.element_type != out.type.element_type for each in factors):
+    if not all(_is_summed_in(each.type.element_type, out.type.element_type) for each in factors):
         return None
     for a, b in (factors, factors[::-1]):
         roles = _roles(block, extents, a, b, out)
@@ -136,6 +139,11 @@ def depthwise_of(grid: GridOp) -> Depthwise | None:
             c = Contraction(grid, block, extents, a, b, out, init, m, n, -1, outer, ())
             return _without_copy(Depthwise(c))
     return None
+
+
+def _is_summed_in(factor: Attribute, total: Attribute) -> bool:
+    """Returns whether tiles can hold the sums: of the elements themselves, or of small floats in f32."""
+    return factor == total or (is_small_float(factor) and total == f32)
 
 
 def _is_short(block: BlockOp, extents: Sequence[int]) -> bool:

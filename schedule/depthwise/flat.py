@@ -118,7 +118,7 @@ def flat_in_lines(d: Depthwise, epilogue: Epilogue | None, target: Machine, line
     `None` where that is not possible.
     """
     c = d.c
-    if c.m is None or not c.outer:
+    if c.m is None or not c.outer or c.a.type.element_type != c.out.type.element_type:
         return None
     lanes = target.lanes(c.tile_element.size)  # pyright: ignore[reportAttributeAccessIssue]
     flat = _lines(d, c.outer[-1], lanes)

@@ -26,6 +26,7 @@ from ..kernels.given_tiling import refuse
 from ..kernels.padding import erase_with_buffers, padded_copy
 from ..kernels.register_tiles import split_columns, split_evenly
 from ..kernels.scheduled_nest import Bound, Index, ScheduledNest
+from ..kernels.widening import widened
 from ..products.plan import sum_of_products
 from .columns import FlatDepthwiseNest
 from .convolution import Depthwise, has_runs
@@ -315,5 +316,8 @@ class DepthwiseNest(DepthwiseTiles):
         return found
 
     def _load(self, operand: Operand, at: dict[int, Index], type_: VectorType) -> SSAValue:
+        """Returns elements of an operand, in the precision in which they are summed up."""
         place = place_of(self.builder, operand, at, self.c.m, self.c.n)
-        return self.builder.add(tile.LoadOp(place.buffer, place.indices, type_, place.along, place.by)).result
+        stored = VectorType(operand.type.element_type, type_.get_shape())
+        loaded = self.builder.add(tile.LoadOp(place.buffer, place.indices, stored, place.along, place.by))
+        return widened(self.builder, loaded.result, type_.element_type)

@@ -12,6 +12,7 @@ from math import prod
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
 from ...analysis.affine import linear_terms
+from ...core.ir.element_types import element_bytes
 from ...core.roles import TILING
 from ...dialects.schedule import DepthwiseAttr
 from ...machine.machine import Machine
@@ -153,7 +154,7 @@ class DepthwiseTiles:
         Its reads of a row are then one stream of memory, since the other pixels have been read for the tile before. The
         processor does not recognise several streams by turns (measured).
         """
-        size = self.c.tile_element.size  # pyright: ignore[reportAttributeAccessIssue]
+        size = element_bytes(self.c.a.type.element_type)
         return sum(prod(each.type.get_shape()) for each in (self.c.a, self.c.out)) * size > target.near_bytes
 
     def _inputs(self, height: int, width: int) -> tuple[int, int]:

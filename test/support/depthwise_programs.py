@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import stepwell
+from ml_dtypes import bfloat16
 from stepwell.core.ir.walk import ops_of
 from stepwell.core.passes.pipelines import run_pipeline
 from stepwell.core.text.parsing import make_context, parse
@@ -17,6 +18,7 @@ from xdsl.dialects import memref
 from xdsl.dialects.builtin import ModuleOp
 
 Array = np.ndarray[Any, Any]
+DTYPES: dict[str, Any] = {"f32": np.float32, "f16": np.float16, "bf16": bfloat16}
 
 
 def image(*sizes: int) -> str:
@@ -86,17 +88,25 @@ def small_integers(seed: int, *sizes: int) -> Array:
     return np.random.default_rng(seed).integers(-3, 4, sizes).astype(np.float32)
 
 
-def check(x: Array, w: Array, strides: list[int], padding: list[int], dilation: list[int], epilogue: str) -> ModuleOp:
+def check(
+    x: Array,
+    w: Array,
+    strides: list[int],
+    padding: list[int],
+    dilation: list[int],
+    epilogue: str,
+    dtype: str = "f32",
+) -> ModuleOp:
     """
     Compares a program of these (`epilogue` names some of bias, image, relu) with NumPy, bit by bit; its loops for
-    AVX-512.
+    AVX-512. With another `dtype` the operands and results are of that.
     """
     expected = convolve(x, w, strides, padding, dilation)
     properties = (
         f", strides = {strides}, padding = {padding}, dilation = {dilation}, groups = {x.shape[3]},"
         ' data_layout = "NHWC", kernel_layout = "HWIO"'
     )
-    text = program(x, w, expected, properties, epilogue)
+    text = program(x, w, expected, properties, epilogue).replace("xf32>", f"x{dtype}>")
     bias = small_integers(5, x.shape[3])
     if "bias" in epilogue:
         expected = expected + bias
@@ -104,7 +114,7 @@ def check(x: Array, w: Array, strides: list[int], padding: list[int], dilation: 
         expected = expected + x
     if "relu" in epilogue:
         expected = np.maximum(expected, 0)
-    (found,) = stepwell.compile(text, opt_level=3, cache=False)(x, w, bias)
+    (found,) = stepwell.compile(text, opt_level=3, cache=False)(*(each.astype(DTYPES[dtype]) for each in (x, w, bias)))
     np.testing.assert_array_equal(found, expected)
     return scheduled(text)
 

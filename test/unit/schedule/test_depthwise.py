@@ -24,7 +24,7 @@ from hypothesis import strategies as st
 from named_machines import scheduled_for
 from stepwell.core.ir.walk import ops_of
 from stepwell.dialects import tile
-from xdsl.dialects import memref
+from xdsl.dialects import arith, memref
 
 EXAMPLES = 300 if FULL else 6
 
@@ -64,6 +64,16 @@ def test_tiles_of_other_targets(target: str) -> None:
             [1, 1],
             "bias-relu",
         )
+
+
+@pytest.mark.parametrize("dtype", ["f16", "bf16"])
+@pytest.mark.parametrize(("channels", "strides", "epilogue"), [(35, [1, 1], "bias-image-relu"), (16, [2, 1], "")])
+def test_small_floats_are_summed_in_f32(dtype: str, channels: int, strides: list[int], epilogue: str) -> None:
+    """All sums are whole numbers below 256, which both types hold."""
+    x, w = small_integers(1, 2, 9, 8, channels), small_integers(2, 3, 3, 1, channels)
+    module = check(x, w, strides, [1, 1, 1, 1], [1, 1], epilogue, dtype)
+    assert is_tiled(module) and not is_flat(module) and not is_copied(module)
+    assert any(isinstance(op, arith.ExtFOp) for op in module.walk())
 
 
 def test_no_padded_copy_of_the_image() -> None:
