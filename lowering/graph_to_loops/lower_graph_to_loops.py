@@ -182,6 +182,13 @@ def _instantiated(op: Operation) -> LoopFuncOp:
     assert isinstance(op, LoopTemplate)
     for index, value in enumerate(op.operands):
         _static_type(op, value, index)
+    for value in op.results:
+        if isinstance(value.type, TensorType) and not is_static(value.type):
+            fail(
+                op,
+                f"its loops give results of known sizes, expected {value.type}",
+                hint="write the sizes of the result",
+            )
     module = parse_text(make_context(), op.loop_function(), f"<loops of {op.name}>")
     kernel = module.body.block.first_op
     assert isinstance(kernel, LoopFuncOp)
