@@ -154,8 +154,8 @@ class DepthwiseTiles:
         Its reads of a row are then one stream of memory, since the other pixels have been read for the tile before. The
         processor does not recognise several streams by turns (measured).
         """
-        size = element_bytes(self.c.a.type.element_type)
-        return sum(prod(each.type.get_shape()) for each in (self.c.a, self.c.out)) * size > target.near_bytes
+        elements = sum(prod(each.type.get_shape()) for each in (self.c.a, self.c.out))
+        return elements * (element_bytes(self.c.a.type.element_type) or 1) > target.near_bytes
 
     def _inputs(self, height: int, width: int) -> tuple[int, int]:
         """Returns the rows and columns of the image that a tile reads."""
