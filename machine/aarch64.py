@@ -17,7 +17,7 @@ FEATURES = {
     "fullfp16": ("fphp", "asimdhp"),
     "sve2": ("sve2",),
 }
-"""LLVM's names, and the flags of Linux that show them. No schedule uses these yet, but LLVM may."""
+"""LLVM's names, and the flags of Linux that show them. Schedules use the first three, and LLVM may use all."""
 
 _TRIPLE = "aarch64-unknown-linux-gnu"
 

@@ -65,11 +65,6 @@ class CodeTarget:
         return f"{self.triple}|{self.cpu}|{self.features}"
 
 
-def uses_wide_registers(text: str) -> bool:
-    """Returns whether LLVM text calls intrinsics of AVX-512."""
-    return "@llvm.x86.avx512." in text
-
-
 def uses_tile_registers(text: str) -> bool:
     """Returns whether LLVM text configures the tile registers of AMX."""
     return "@llvm.x86.ldtilecfg" in text

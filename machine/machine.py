@@ -82,8 +82,13 @@ class Machine:
 
     @property
     def has_byte_dots(self) -> bool:
-        """Returns whether an instruction multiplies groups of four bytes and adds them to 32 bits (`vpdpbusd`)."""
-        return "avx512vnni" in self.features
+        """Returns whether an instruction multiplies groups of four bytes and adds them to 32 bits."""
+        return self._has("avx512vnni" if self.has_wide_registers else "avxvnni", "dotprod")
+
+    @property
+    def has_mixed_byte_dots(self) -> bool:
+        """Returns whether such an instruction takes bytes with signs on one side, and without on the other."""
+        return self._has("avx512vnni" if self.has_wide_registers else "avxvnni", "i8mm")
 
     @property
     def permutes_bytes(self) -> bool:
@@ -92,8 +97,12 @@ class Machine:
 
     @property
     def has_half_dots(self) -> bool:
-        """Returns whether an instruction multiplies pairs of bf16 and adds them to an f32 (`vdpbf16ps`)."""
-        return "avx512bf16" in self.features
+        """Returns whether an instruction multiplies pairs of bf16 and adds them to an f32."""
+        return self._has("avx512bf16", "bf16")
+
+    def _has(self, x86: str, arm: str) -> bool:
+        """Returns whether the machine has a feature, which its family calls by one of these names."""
+        return (x86 if self.code_target.is_x86_64 else arm) in self.features
 
     @property
     def has_byte_tiles(self) -> bool:

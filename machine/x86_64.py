@@ -2,7 +2,9 @@
 Machines of x86-64, and the names of their features: those of LLVM, the flags of Linux and the bits of CPUID.
 
 Sources: Intel, Software Developer's Manual, volume 2, CPUID, and volume 1, 13.3 (XCR0); the levels of the System V
-psABI for x86-64.
+psABI for x86-64; Intel, Optimization Reference Manual, 2.4 (Ice Lake) and 2.3 (Golden Cove); AMD, Software Optimization
+Guides for the Zen 4 (57647) and Zen 5 (58455) microarchitectures. The numbers of a machine come from there. None was
+measured but for Sapphire Rapids and Zen 4.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from .machine import KIB, Family, Machine, Pause
 FEATURES = {
     "avx512vbmi": ("avx512vbmi",),
     "avx512vnni": ("avx512vl", "avx512_vnni"),
+    "avxvnni": ("avx2", "avx_vnni"),
     "avx512bf16": ("avx512vl", "avx512_bf16"),
     "amx-int8": ("amx_tile", "amx_int8"),
     "amx-bf16": ("amx_tile", "amx_bf16"),
@@ -37,6 +40,53 @@ SAPPHIRE_RAPIDS = Machine(
     l1_bytes=48 * KIB,
     l2_bytes=2048 * KIB,
 )
+ICE_LAKE = Machine(
+    "ice-lake",
+    _TRIPLE,
+    "icelake-server",
+    64,
+    32,
+    fma=True,
+    features=frozenset({"avx512vbmi", "avx512vnni"}),
+    l1_bytes=48 * KIB,
+    l2_bytes=1280 * KIB,
+)
+ALDER_LAKE = Machine(
+    "alder-lake",
+    _TRIPLE,
+    "alderlake",
+    32,
+    16,
+    fma=True,
+    features=frozenset({"avxvnni"}),
+    loads=3,
+    l1_bytes=48 * KIB,
+    l2_bytes=1280 * KIB,
+)
+"""Its performance cores. Three loads of 32 bytes begin in a cycle there."""
+ZEN4 = Machine(
+    "zen4",
+    _TRIPLE,
+    "znver4",
+    64,
+    32,
+    fma=True,
+    features=frozenset({"avx512vbmi", "avx512vnni", "avx512bf16"}),
+    multiply_adds=1,
+    loads=1,
+)
+"""Its units have 32 bytes: a register of 64 is worked on in two halves, so one multiply-add begins in a cycle."""
+ZEN5 = Machine(
+    "zen5",
+    _TRIPLE,
+    "znver5",
+    64,
+    32,
+    fma=True,
+    features=ZEN4.features | {"avxvnni"},
+    l1_bytes=48 * KIB,
+)
+"""Its units have 64 bytes, as in servers. In laptops they have 32, as those of Zen 4."""
 
 
 def of_flags(flags: frozenset[str] | None) -> Machine:
@@ -51,7 +101,10 @@ def of_flags(flags: frozenset[str] | None) -> Machine:
 _PAUSE = Pause("call void @llvm.x86.sse2.pause()", "declare void @llvm.x86.sse2.pause()\n")
 X86 = Family(
     ("x86_64", "amd64", "i686"),
-    (X86_64, X86_64_V3, X86_64_V4, SKYLAKE_AVX512, CASCADE_LAKE, SAPPHIRE_RAPIDS),
+    (
+        *(X86_64, X86_64_V3, X86_64_V4, SKYLAKE_AVX512, CASCADE_LAKE, ICE_LAKE, SAPPHIRE_RAPIDS),
+        *(ALDER_LAKE, ZEN4, ZEN5),
+    ),
     of_flags,
     _PAUSE,
     features=FEATURES,
@@ -105,16 +158,17 @@ SAVED_REGISTERS = {"avx": 0x6, "avx512f": 0xE0, "amx-tile": 0x60000}
 _V2 = frozenset({"sse4.2", "popcnt"})
 _V3 = _V2 | {"avx", "avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe"}
 _V4 = _V3 | {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"}
-_SAPPHIRE = _V4 | {
-    *("avx512ifma", "avx512vbmi", "avx512vbmi2", "gfni", "avx512vnni", "avx512bitalg", "avx512vpopcntdq"),
-    *("avx512fp16", "avx512bf16", "avxvnni"),
-}
+_ICE = _V4 | {"avx512ifma", "avx512vbmi", "avx512vbmi2", "gfni", "avx512vnni", "avx512bitalg", "avx512vpopcntdq"}
 _OF_CPU = {
     "x86-64-v3": _V3,
     "x86-64-v4": _V4,
     "skylake-avx512": _V4,
     "cascadelake": _V4 | {"avx512vnni"},
-    "sapphirerapids": _SAPPHIRE,
+    "icelake-server": _ICE,
+    "sapphirerapids": _ICE | {"avx512fp16", "avx512bf16", "avxvnni"},
+    "alderlake": _V3 | {"avxvnni", "gfni"},
+    "znver4": _ICE | {"avx512bf16"},
+    "znver5": _ICE | {"avx512bf16", "avxvnni"},
 }
 
 

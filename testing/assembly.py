@@ -18,7 +18,7 @@ from dataclasses import dataclass
 _LABEL = re.compile(r"^([.\w$]+):")
 _BRANCH = re.compile(r"^(j[a-z]+|b|b\.[a-z]+|cbn?z|tbn?z)$")
 _PRODUCT = re.compile(
-    r"^(vf(n?)m(add|sub)\w*[ps][sdh]|v?mul[ps][sdh]|f(mla|mls|mul)|vpdpbusds?|v?pmaddwd|v?pmull[wd]|[su]dot|mla|"
+    r"^(vf(n?)m(add|sub)\w*[ps][sdh]|v?mul[ps][sdh]|f(mla|mls|mul)|vpdpbusds?|v?pmaddwd|v?pmull[wd]|(us?|s)dot|bfdot|mla|"
     r"[su]mlal2?|tdp\w+)$"
 )
 _VECTOR = re.compile(r"%[xyzt]mm\d+|\bv\d+\.\d*[bhsd]|\b[qds]\d+\b")
@@ -118,7 +118,7 @@ def _words(line: str) -> list[str]:
     text = line.strip()
     if not text or _LABEL.match(text) or text.startswith("."):
         return []
-    return text.replace(",", " ").split()
+    return text.removeprefix("{vex}").replace(",", " ").split()
 
 
 def _touches_memory(line: str) -> bool:

@@ -94,7 +94,7 @@ class WinogradAttr(Numbers):
 class DotsAttr(Numbers):
     """
     Has `schedule-cpu` and `prepack-weights` compute a product of bytes by dot products of four bytes in vector
-    registers (`vpdpbusd`), even where there are tile registers. The block of the product has it as `stepwell.tiling`.
+    registers, even where there are tile registers. The block of the product has it as `stepwell.tiling`.
 
     There are `rows` x `columns` sums at once, cut to the result.
 

@@ -41,6 +41,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from ...core.ir.element_types import is_small_float
 from ..traits import AccessesBoxes, BoxAccess, ElementAccess
+from .instructions import AMX, INSTRUCTIONS
 from .ops import box, elements, pair, resolve, verify_pairs, verify_tile
 from .places import Place, numbers, parse_pair, parse_place, print_place, verify_place
 
@@ -55,11 +56,6 @@ def group_of(element: Attribute) -> int:
     """Returns the number of elements of a group: four of one byte, or two bf16."""
     return GROUP // 2 if element == bf16 else GROUP
 
-
-VPDPBUSD, VDPBF16PS, AMX = "vpdpbusd", "vdpbf16ps", "amx"
-
-INSTRUCTIONS = (VPDPBUSD, VDPBF16PS, AMX)
-"""The instructions that a `tile.mma` may name."""
 
 AMX_ROWS = 16
 """
@@ -94,13 +90,15 @@ class MmaOp(IRDLOperation, AccessesBoxes):
     With `groups` each of the `depth` steps is a dot product of four bytes: `A(r, 4 * d + e) * B(d, c)[e]` for `e` in
     0..3. Here `[e]` moves in the last dimension of B, which has four elements. `using` names the instruction of the
     machine that computes it. Without it the products are exact as well, by whatever instructions there are. `vpdpbusd`
-    takes one of the operands without a sign, and the other with one.
+    (AVX-512 VNNI), `vex.vpdpbusd` (AVX-VNNI) and `usdot` (Arm) take one of the operands without a sign, and the other
+    with one; `sdot` takes both with signs, and `udot` both without.
 
         %next = tile.mma %acc, %X[%n, %y, %x, %c], %B[%k, %j] depth 4 rows [1, 5]
             : vector<6x64xf32>, memref<1x56x56x64xf32>, memref<64x128xf32>
 
-    Groups of two bf16 are added to an f32 tile. `vdpbf16ps` takes numbers below 2**-126 for zeros, in the columns that
-    fill a register of 16, 8 or 4. Elsewhere, and without `using`, they count in full.
+    Groups of two bf16 are added to an f32 tile. `vdpbf16ps` and `bfdot` take numbers below 2**-126 for zeros, in the
+    columns that fill registers. `bfdot` may also round the sum of two products to odd before it is added. Elsewhere,
+    and without `using`, numbers count in full.
 
     `rows [first, count]` are the rows of the tile that something is added to. A starts at the first of them. The other
     rows stay as they are.
@@ -261,14 +259,14 @@ class MmaOp(IRDLOperation, AccessesBoxes):
     def _verify_instruction(self, type_: VectorType, depth: int) -> None:
         if self.using is None:
             return
-        if self.using.data not in INSTRUCTIONS:
+        instruction = INSTRUCTIONS.get(self.using.data)
+        if instruction is None:
             raise VerifyException(f"the instruction is {self.using}, expected {' or '.join(INSTRUCTIONS)}")
         if self.groups is None:
             raise VerifyException(f"the instruction {self.using} multiplies groups")
-        if self.using.data == VPDPBUSD and (self.unsigned is None) == (self.right_unsigned is None):
-            raise VerifyException(
-                f"the instruction {self.using} multiplies groups of which one is unsigned, the left or the right ones"
-            )
+        unsigned = (self.unsigned is not None) + (self.right_unsigned is not None)
+        if instruction.unsigned is not None and unsigned != instruction.unsigned:
+            raise VerifyException(f"the instruction {self.using} multiplies groups {instruction.signs}")
         if self.uses_amx and (max(type_.get_shape()) > AMX_MOST or depth % AMX_ROWS):
             raise VerifyException(
                 f"the instruction {self.using} makes tiles of up to {AMX_MOST}x{AMX_MOST} from a multiple of "
@@ -283,8 +281,9 @@ class MmaOp(IRDLOperation, AccessesBoxes):
         if types != (i8, i8, i32) and not halves:
             found = f"{types[0]}, {types[1]} and {types[2]}"
             raise VerifyException(f"groups are of elements of {found}, expected i8, i8 and i32 or bf16, bf16 and f32")
-        if self.using is not None and halves != (self.using.data == VDPBF16PS) and not self.uses_amx:
-            raise VerifyException(f"the instruction {self.using} multiplies groups of {'i8' if halves else 'bf16'}")
+        instruction = None if self.using is None or self.uses_amx else INSTRUCTIONS.get(self.using.data)
+        if instruction is not None and instruction.halves != halves:
+            raise VerifyException(f"the instruction {self.using} multiplies groups of {instruction.elements}")
         group = group_of(types[1])
         shape = right.type.get_shape()
         if shape[-1:] != (group,):

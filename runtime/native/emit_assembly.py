@@ -11,7 +11,7 @@ from xdsl.utils.target import Target as OutputTarget
 
 from ...core.messages.diagnostics import Diagnostic, StepwellError
 from ...lowering.llvm_text.emit_llvm_text import emit_llvm_text
-from ...machine.code_target import uses_wide_registers
+from ...machine.intrinsics import lacking_feature
 from ...machine.named import chosen_machine
 
 
@@ -21,8 +21,8 @@ class AssemblyTarget(OutputTarget):
     `-t asm`: a module of the llvm dialect as assembly.
 
     `machine` is one of docs/targets.md, that of the pass context when left out. So `-t 'asm{machine="aarch64-neon"}'`
-    makes code for another machine than ours. Raises StepwellError where the module was lowered for AVX-512 and that
-    machine has none.
+    makes code for another machine than ours. Raises StepwellError where the module has instructions that this machine
+    has not.
     """
 
     name = "asm"
@@ -37,8 +37,9 @@ class AssemblyTarget(OutputTarget):
 
         machine = chosen_machine(self.machine)
         text = emit_llvm_text(module)
-        if uses_wide_registers(text) and not machine.has_wide_registers:
-            message = f"the module has instructions of AVX-512, which {machine.name} does not have"
+        target = code_target(machine.name)
+        if lacking := lacking_feature(text, target):
+            message = f"the module has instructions of {lacking}, which {machine.name} does not have"
             hint = f"run the passes for that machine: --config target={machine.name}"
             raise StepwellError(Diagnostic(message, hint=hint))
-        output.write(assembly(text, code_target(machine.name), self.speed_level))
+        output.write(assembly(text, target, self.speed_level))

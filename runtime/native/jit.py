@@ -16,7 +16,8 @@ from llvmlite.binding import ffi
 from llvmlite.binding.newpassmanagers import NewPassManager
 
 from ...machine.amx import amx_permitted
-from ...machine.code_target import CodeTarget, uses_tile_registers, uses_wide_registers
+from ...machine.code_target import CodeTarget, uses_tile_registers
+from ...machine.intrinsics import lacking_feature
 from .. import cache as disk
 from ..errors import CompileError
 from .half_floats import BRAIN_FLOATS, HALF_FLOATS
@@ -79,6 +80,9 @@ def _optimised(
             "process use; "
             "schedule it for another target"
         )
+    if lacking := lacking_feature(text, target):
+        message = f"the program has instructions of {lacking}, which {target.cpu} does not have"
+        raise CompileError(f"{message}; schedule it for another target")
     if "half" in text and target.lacks_half_floats:
         text += HALF_FLOATS
     if "bfloat" in text and target.triple.startswith("x86_64") and "+avx512bf16" not in target.features.split(","):
@@ -133,12 +137,10 @@ def compile_object(text: str, target: CodeTarget | None = None, speed_level: int
     """
     Returns the object file (ELF or the host's format) for LLVM text.
 
-    Raises RuntimeError with LLVM's message when the text is not valid IR. Raises it too where the text was lowered for
-    AVX-512 and the target has none, since LLVM would end the process.
+    Raises RuntimeError with LLVM's message when the text is not valid IR. Raises CompileError where it has instructions
+    that the target has not, since LLVM would end the process.
     """
     target = target or host_code_target()
-    if uses_wide_registers(text) and not target.has_wide_registers:
-        raise RuntimeError("the program has instructions of AVX-512, which this machine does not have")
     module, machine = _optimised(text, target, speed_level, llvm.create_context())
     return _object_of(machine, module)
 

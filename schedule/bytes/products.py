@@ -1,10 +1,10 @@
 """
 Products of bytes summed up in 32 bits, by the instructions for dot products of four bytes. These are tile registers
-(`amx_products.py`) where the machine has them, else `vpdpbusd` of AVX-512 VNNI. Products of bf16 are made by dot
-products of two in the same way, by `vdpbf16ps` of AVX-512 BF16, where numbers below 2**-126 may count as zeros.
+(`amx_products.py`) where the machine has them, else instructions on vector registers (`dots.py`). Products of bf16 are
+made by dot products of two in the same way, where numbers below 2**-126 may count as zeros.
 
-`vpdpbusd` takes one operand without a sign and the other with one. Where both operands have a sign, or none, the sign
-bits of a are flipped, which gives a + 128 or a - 128, and
+`vpdpbusd` takes one operand without a sign and the other with one, `sdot` both with signs. Where the operands have
+other signs than the instruction takes, the sign bits of a are flipped, which gives a + 128 or a - 128, and
 
     sum over k of a * b = sum over k of (a + 128) * b - sum over k of 128 * b
 
@@ -27,13 +27,14 @@ from ...core.roles import TILING
 from ...dialects import tile
 from ...dialects.schedule import DotsAttr, TileRegistersAttr, TilingAttr
 from ...dialects.tile import Place
-from ...dialects.tile.mma import GROUP, VDPBF16PS, VPDPBUSD, group_of
+from ...dialects.tile.mma import GROUP, group_of
 from ...machine.machine import Machine
 from ..kernels.contraction import Contraction, Operand
 from ..kernels.epilogue import Epilogue, emit_epilogue, epilogue_of, place_of, replace_grids
 from ..kernels.register_tiles import RegisterTile, choose_tile, split_columns, split_evenly
 from ..kernels.scheduled_nest import Bound, Index, ScheduledNest
 from .amx_products import emit_tile_register_panels, fits_tile_registers, tile_on_tile_registers, tile_register_panels
+from .dots import Dots, dots_of
 from .given import given_dots
 from .images import copy_image, has_rows, is_image, shared_rows
 from .layouts import SIGN, ByteLayouts, panels_shape
@@ -66,7 +67,7 @@ def is_byte_product(c: Contraction, target: Machine, prepacked: bool = False, fl
     if is_image(c) and (not has_rows(c) or (halves and on_tile_registers(c, target))):
         return False
     sizes = [c.extent(c.n), c.extent(c.k), *([] if prepacked else [shared_rows(c)])]
-    return min(sizes) >= LEAST and (on_tile_registers(c, target) or _has_dots(c, target))
+    return min(sizes) >= LEAST and (on_tile_registers(c, target) or dots_of(c, target) is not None)
 
 
 def _may_be(c: Contraction, target: Machine, halves: bool) -> bool:
@@ -80,14 +81,9 @@ def _may_be(c: Contraction, target: Machine, halves: bool) -> bool:
     if isinstance(found, TileRegistersAttr):
         return on_tile_registers(c, target)
     if isinstance(found, DotsAttr):
-        return _has_dots(c, target)
-    own = halves and (on_tile_registers(c, target) or _has_dots(c, target))
+        return dots_of(c, target) is not None
+    own = halves and (on_tile_registers(c, target) or dots_of(c, target) is not None)
     return found is None or (isinstance(found, TilingAttr) and own)
-
-
-def _has_dots(c: Contraction, target: Machine) -> bool:
-    """Returns whether `target` has dot products of the elements of `c` in vector registers."""
-    return target.has_half_dots if c.a.type.element_type == bf16 else target.has_byte_dots
 
 
 def on_tile_registers(c: Contraction, target: Machine) -> bool:
@@ -140,7 +136,9 @@ def tile_byte_product(c: Contraction, target: Machine, packed: SSAValue | None =
     block = Block()
     epilogue = epilogue_of(c)
     tile_ = byte_tile(c, target)
-    DotProductNest(_layouts(block, c, tile_), tile_, epilogue).run(packed)
+    dots = dots_of(c, target)
+    assert dots is not None, "the target has no instruction for this product"
+    DotProductNest(_layouts(block, c, tile_), tile_, dots, epilogue).run(packed)
     replace_grids(c, epilogue, block)
 
 
@@ -168,15 +166,15 @@ class _Buffers:
 
 
 class DotProductNest:
-    """The loop nests of one product by `vpdpbusd`."""
+    """The loop nests of one product by an instruction for dot products."""
 
-    def __init__(self, layouts: ByteLayouts, tile_: RegisterTile, epilogue: Epilogue | None):
+    def __init__(self, layouts: ByteLayouts, tile_: RegisterTile, dots: Dots, epilogue: Epilogue | None):
         self.layouts = layouts
         self.builder, self.c = layouts.builder, layouts.c
         self.tile = tile_
         self.epilogue = epilogue
         self.group, self.element = layouts.group, layouts.element_type
-        self.flip = self.element == i8 and self.c.a.unsigned == self.c.b.unsigned
+        self.dots = dots
 
     def run(self, packed: SSAValue | None) -> None:
         """
@@ -196,22 +194,22 @@ class DotProductNest:
                 return
             with layouts.over(shared):
                 if not isinstance(buffers.a, Operand):
-                    layouts.copy_rows(buffers.a, (0, layouts.rows), self.flip)
+                    layouts.copy_rows(buffers.a, (0, layouts.rows), self.dots.flip)
                 self._tiles(buffers, [])
 
     def _buffers(self, packed: SSAValue | None) -> _Buffers:
         layouts, c = self.layouts, self.c
-        direct = not self.flip and c.a.stride_along(c.k) == 1 and layouts.depth % self.group == 0
+        direct = not self.dots.flip and c.a.stride_along(c.k) == 1 and layouts.depth % self.group == 0
         depth = layouts.groups * self.group
         a: SSAValue | Operand
         if direct and c.a.padding is None:
             a = c.a
         elif is_image(c):
-            a = copy_image(layouts, (0, layouts.rows - 1), depth, self.flip)
+            a = copy_image(layouts, (0, layouts.rows - 1), depth, self.dots.flip)
         else:
-            a = layouts.buffer("shifted" if self.flip else "rows", self.element, layouts.rows, depth)
+            a = layouts.buffer("shifted" if self.dots.flip else "rows", self.element, layouts.rows, depth)
         b = layouts.buffer("packed", self.element, *layouts.panels_shape) if packed is None else packed
-        return _Buffers(a, b, layouts.buffer("start", i32, layouts.columns) if self.flip else None)
+        return _Buffers(a, b, layouts.buffer("start", i32, layouts.columns) if self.dots.flip else None)
 
     def _start(self, panels: SSAValue, target: SSAValue) -> None:
         """Emits `target[n] = initial value - sum over k of 128 * b[k, n]`, where the byte of 128 may mean -128."""
@@ -343,9 +341,9 @@ class DotProductNest:
                 right,
                 depth,
                 groups=True,
-                unsigned=c.a.unsigned != self.flip,
+                unsigned=c.a.unsigned != self.dots.flip,
                 right_unsigned=c.b.unsigned,
-                using=VPDPBUSD if self.element == i8 else VDPBF16PS,
+                using=self.dots.instruction,
             )
             return builder.add(product).result
 

@@ -10,8 +10,8 @@ from stepwell.machine.families import NAMED
 from stepwell.runtime.errors import CompileError
 from stepwell.runtime.native.targets import check_runs_here
 
-SCHEDULING = ("apply-tuning", "prepack-weights", "schedule-cpu")
-"""The passes that decide by the target how loops are ordered and cut."""
+SCHEDULING = ("apply-tuning", "plan-schedules", "prepack-weights", "apply-schedule-plan")
+"""The passes of O3 that decide by the target how loops are ordered and cut."""
 
 
 def runs_here(name: str) -> bool:

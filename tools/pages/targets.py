@@ -214,11 +214,11 @@ each row, because loops that find the row in L1 miss nothing. |
 
 | choice | when | why |
 | --- | --- | --- |
-| products of bytes by `amx-int8`, else by `avx512vnni` | `i8` or `ui8` on either side, sums in 32 bits, at least 16 \
-columns and 16 steps of the sum, and 16 rows unless b is a constant | The result is exact: both instructions wrap and \
-neither saturates. |
-| products of `bf16` by `amx-bf16`, else by `avx512bf16` | Only with `numerics="fast"`. Sums are in f32, sizes as \
-above, two elements per group. | There, numbers below 2^-126 count as zeros. |
+| products of bytes by `amx-int8`, else by dot products (`avx512vnni`, `avxvnni`, `dotprod`, `i8mm`) | `i8` or `ui8` \
+on either side, sums in 32 bits, at least 16 columns and 16 steps of the sum, and 16 rows unless b is a constant | The \
+result is exact: all of these instructions wrap and none saturates. |
+| products of `bf16` by `amx-bf16`, else by `avx512bf16`, on Arm by `bf16` | Only with `numerics="fast"`. Sums are in \
+f32, sizes as above, two elements per group. | There, numbers below 2^-126 count as zeros. |
 | 32 x 32 sums, b in panels of 32 columns in groups of four bytes | `amx-int8` | Four tile registers hold sums, two \
 rows and two columns: four loads serve four products. All of k is done at once, so sums are written once. |
 | rows of a copied | `amx-int8`: the last rows, where they do not fill a tile register; all rows where k is no \
@@ -229,11 +229,11 @@ by, and 32 rows stay in L1. |
 above. The channels are the last dimension of the image, and there are at least 16; with `amx-int8` at most 64 taps. | \
 No patches are made, because the windows of a row overlap in memory. |
 | the image copied, with room around it | `amx-int8`: what the last pixels of a row reach, where they do not fill a \
-tile register; all of it with padding, or where channels are no multiple of 64. `avx512vnni`: with padding, where \
+tile register; all of it with padding, or where channels are no multiple of 64. Dot products: with padding, where \
 signs are flipped, or where channels are no multiple of 4. | Tile registers are read whole. Bytes past the channels \
 are multiplied by zeros of b. |
-| rows of a with the sign bit flipped | `avx512vnni`, both sides signed or both unsigned | The instruction takes one \
-side of each kind. The sums start at what the flip changes. |
+| rows of a with the sign bit flipped | `avx512vnni` and `avxvnni`: both sides signed or both unsigned. `dotprod` \
+without `i8mm`: one side of each kind | The instruction takes no such bytes. The sums start at what the flip changes. |
 """
 
 _RESULTS = ((1, 64), (4, 128), (64, 10), (56, 64), (128, 768), (1024, 1024))

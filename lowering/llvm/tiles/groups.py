@@ -1,10 +1,11 @@
 """
 The conversion of `tile.mma` of groups: dot products of four bytes, added to 32-bit integers (by `amx`: `registers.py`).
 
-A piece of B is one load of `4 * lanes` bytes, a group of A one of four bytes, in all lanes. `vpdpbusd` multiplies and
-adds a piece at once. Elsewhere the first bytes of all groups are multiplied and added, then the second ones, and so on.
-(The intrinsic `llvm.vector.partial.reduce.add` does not say which products go to which lane.) Both wrap and neither
-saturates, so the results are the same.
+A piece of B is one load of `4 * lanes` bytes, a group of A one of four bytes, in all lanes. Instructions for dot
+products (`INTRINSICS`) multiply and add a piece at once, or the part of one that fills a register. Elsewhere the first
+bytes of all groups are multiplied and added, then the second ones, and so on. (The intrinsic
+`llvm.vector.partial.reduce.add` does not say which products go to which lane.) Both wrap and neither saturates, so the
+results are the same.
 
 Groups of two bf16 are as long. `vdpbf16ps` multiplies and adds a piece of them at once. Elsewhere both elements are
 extended to f32, by a shift and a mask, and multiplied and added one after the other.
@@ -17,6 +18,7 @@ from xdsl.dialects.builtin import DenseArrayBase, VectorType, bf16, f32, i8, i16
 from xdsl.ir import SSAValue
 
 from ....dialects import tile
+from ....dialects.tile.instructions import BFDOT, SDOT, UDOT, USDOT, VDPBF16PS, VEX_VPDPBUSD, VPDPBUSD
 from ....dialects.tile.mma import GROUP, group_of
 from ..convert_vector import broadcast
 from ..llvm_body import LLVMBody
@@ -24,19 +26,21 @@ from ..pieces import pieces_of
 from .cursor import PlaceCursor
 from .registers import convert_mma_on_tile_registers
 
-VPDPBUSD = {
-    16: "llvm.x86.avx512.vpdpbusd.512",
-    8: "llvm.x86.avx512.vpdpbusd.256",
-    4: "llvm.x86.avx512.vpdpbusd.128",
+_EVEX = {16: "512", 8: "256", 4: "128"}
+_NEON = "llvm.aarch64.neon"
+INTRINSICS = {
+    VPDPBUSD: {lanes: f"llvm.x86.avx512.vpdpbusd.{bits}" for lanes, bits in _EVEX.items()},
+    VEX_VPDPBUSD: {lanes: f"llvm.x86.avx512.vpdpbusd.{bits}" for lanes, bits in _EVEX.items() if lanes < 16},
+    VDPBF16PS: {lanes: f"llvm.x86.avx512bf16.dpbf16ps.{bits}" for lanes, bits in _EVEX.items()},
+    SDOT: {4: f"{_NEON}.sdot.v4i32.v16i8", 2: f"{_NEON}.sdot.v2i32.v8i8"},
+    UDOT: {4: f"{_NEON}.udot.v4i32.v16i8", 2: f"{_NEON}.udot.v2i32.v8i8"},
+    USDOT: {4: f"{_NEON}.usdot.v4i32.v16i8", 2: f"{_NEON}.usdot.v2i32.v8i8"},
+    BFDOT: {4: f"{_NEON}.bfdot.v4f32.v8bf16", 2: f"{_NEON}.bfdot.v2f32.v4bf16"},
 }
-"""The intrinsic for each number of lanes of the sum."""
-
-VDPBF16PS = {
-    16: "llvm.x86.avx512bf16.dpbf16ps.512",
-    8: "llvm.x86.avx512bf16.dpbf16ps.256",
-    4: "llvm.x86.avx512bf16.dpbf16ps.128",
-}
-"""The same for pairs of bf16."""
+"""
+The intrinsic for each number of lanes of the sum. For AVX-VNNI LLVM takes the same intrinsics as for AVX-512 VNNI, and
+chooses by the features of the target how the instruction is encoded.
+"""
 
 
 def convert_mma_of_groups(builder: LLVMBody, op: tile.MmaOp) -> None:
@@ -75,9 +79,9 @@ def _accumulate(builder: LLVMBody, op: tile.MmaOp, group: SSAValue, vector: SSAV
     spread = builder.cached(
         ("groups", group, lanes), lambda: builder.bitcast(broadcast(builder, group, total.type), vector.type)
     )
-    if op.using is not None and lanes in VPDPBUSD:
+    if _width(op, lanes):
         factors = (spread, vector) if op.right_unsigned is None else (vector, spread)
-        return builder.intrinsic_value(VPDPBUSD[lanes], (total, *factors), total.type)
+        return _dot(builder, op, total, factors)
     left_signed, right_signed = op.unsigned is None, op.right_unsigned is None
     for element in range(GROUP):
         mask = DenseArrayBase.from_list(i32, range(element, GROUP * lanes, GROUP))
@@ -89,6 +93,56 @@ def _accumulate(builder: LLVMBody, op: tile.MmaOp, group: SSAValue, vector: SSAV
     return total
 
 
+def _width(op: tile.MmaOp, lanes: int) -> int:
+    """Returns the lanes of the instruction that `op` names for a piece of `lanes`, 0 where it has none for that."""
+    widths = INTRINSICS[op.using.data] if op.using is not None else {}
+    if lanes in widths:
+        return lanes
+    widest = max(widths, default=0)
+    return widest if widest and lanes in (2 * widest, 4 * widest) else 0
+
+
+def _dot(builder: LLVMBody, op: tile.MmaOp, total: SSAValue, factors: tuple[SSAValue, SSAValue]) -> SSAValue:
+    """Returns `total` plus the dot products of `factors`, a register at a time where a piece is several."""
+    assert op.using is not None and isinstance(total.type, VectorType)
+    (lanes,) = total.type.get_shape()
+    width = _width(op, lanes)
+    intrinsic = INTRINSICS[op.using.data][width]
+    if width == lanes:
+        return builder.intrinsic_value(intrinsic, (total, *factors), total.type)
+    parts = [[_lanes_of(builder, each, part, lanes // width) for part in range(lanes // width)] for each in factors]
+    sums = [_lanes_of(builder, total, part, lanes // width) for part in range(lanes // width)]
+    return _joined(
+        builder, [builder.intrinsic_value(intrinsic, each, each[0].type) for each in zip(sums, *parts, strict=True)]
+    )
+
+
+def _lanes_of(builder: LLVMBody, vector: SSAValue, part: int, parts: int) -> SSAValue:
+    """Returns one of the equal `parts` of a vector."""
+    assert isinstance(vector.type, VectorType)
+    size = vector.type.get_shape()[0] // parts
+    type_ = builder.types.vector(vector.type.element_type, size)
+    mask = DenseArrayBase.from_list(i32, range(part * size, (part + 1) * size))
+    return builder.cached(
+        ("lanes", vector, part, parts),
+        lambda: builder.emit(llvm.ShuffleVectorOp, (vector, vector), type_, {"mask": mask}),
+    )
+
+
+def _joined(builder: LLVMBody, parts: list[SSAValue]) -> SSAValue:
+    """Returns the lanes of all `parts`, a power of 2 of them, in one vector."""
+    while len(parts) > 1:
+        first = parts[0].type
+        assert isinstance(first, VectorType)
+        size = 2 * first.get_shape()[0]
+        type_, mask = builder.types.vector(first.element_type, size), DenseArrayBase.from_list(i32, range(size))
+        parts = [
+            builder.emit(llvm.ShuffleVectorOp, pair, type_, {"mask": mask})
+            for pair in zip(parts[::2], parts[1::2], strict=True)
+        ]
+    return parts[0]
+
+
 def _accumulate_halves(
     builder: LLVMBody, op: tile.MmaOp, group: SSAValue, vector: SSAValue, total: SSAValue
 ) -> SSAValue:
@@ -97,9 +151,8 @@ def _accumulate_halves(
     (lanes,) = total.type.get_shape()
     words, halves = builder.types.vector(i32, lanes), builder.types.vector(bf16, 2 * lanes)
     spread = builder.cached(("pairs", group, lanes), lambda: broadcast(builder, group, words))
-    if op.using is not None and lanes in VDPBF16PS:
-        factors = (builder.bitcast(spread, halves), builder.bitcast(vector, halves))
-        return builder.intrinsic_value(VDPBF16PS[lanes], (total, *factors), total.type)
+    if _width(op, lanes):
+        return _dot(builder, op, total, (builder.bitcast(spread, halves), builder.bitcast(vector, halves)))
     pairs = builder.bitcast(vector, words)
     for element in range(2):
         factors = (_half(builder, spread, element), _half(builder, pairs, element))

@@ -300,7 +300,8 @@ program = '''func.func @main(%x: tensor<30x70xf32>, %w: tensor<70x90xf32>) -> te
 }'''
 text = opt(program, "-p", "O3", "--config", "target=riscv64-v", "-t", 'asm{machine="riscv64-v"}')
 assert "vfmacc" in text, text
-with PassContext(config={"schedule-cpu.target": "riscv64-v"}):
+passes = ("plan-schedules", "prepack-weights", "apply-schedule-plan")
+with PassContext(config={f"{name}.target": "riscv64-v" for name in passes}):
     scheduled = stepwell.compile(program, cache=False)
 x, w = np.random.default_rng(0).standard_normal((2, 90, 90)).astype("f")
 x, w = x[:30, :70], w[:70]

@@ -15,6 +15,7 @@ import pytest
 from stepwell.lowering.llvm_text.emit_llvm_text import emit_llvm_text
 from stepwell.machine.code_target import CodeTarget
 from stepwell.machine.host import host_machine
+from stepwell.runtime.errors import CompileError
 from stepwell.runtime.native.jit import compile_object
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
@@ -188,5 +189,5 @@ def test_tails_of_rows_have_the_bits_of_whole_registers(name: str) -> None:
 
 def test_code_for_avx_512_is_refused_elsewhere() -> None:
     text = emit_llvm_text(llvm_jit.lower(native.expanded(native.tile_source("%r = math.exp %x0 : f32", 64), True)))
-    with pytest.raises(RuntimeError, match="the program has instructions of AVX-512, which this machine does not"):
+    with pytest.raises(CompileError, match="the program has instructions of avx512f, which x86-64 does not have"):
         compile_object(text, CodeTarget("x86_64-unknown-linux-gnu", "x86-64", ""))

@@ -12,14 +12,12 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 import stepwell
-from stepwell.core.passes.context import PassContext
+from named_machines import scheduled_for
 from stepwell.machine import amx, host
 from stepwell.machine.host import features_of
 from stepwell.machine.x86_64 import FEATURES, SAPPHIRE_RAPIDS
 from stepwell.runtime.errors import CompileError
 from stepwell.runtime.native import jit
-
-SCHEDULING = ("plan-schedules", "prepack-weights", "apply-schedule-plan")
 
 PRODUCT = """func.func @main(%x: tensor<64x128xi8>, %y: tensor<128x64xi8>) -> tensor<64x64xi32> {
   %r = graph.matmul %x, %y, out_dtype = i32 : (tensor<64x128xi8>, tensor<128x64xi8>) -> tensor<64x64xi32>
@@ -67,7 +65,7 @@ def test_features_follow_from_flags(monkeypatch: pytest.MonkeyPatch) -> None:
     assert features_of(frozenset({"avx512vl", "avx512_bf16"})) == {"avx512bf16"}
     assert features_of(frozenset({"avx512_vnni", "amx_int8"})) == frozenset()
     monkeypatch.setattr(host, "amx_permitted", lambda: False)
-    assert features_of(ALL) == {"avx512vbmi", "avx512vnni", "avx512bf16"}
+    assert features_of(ALL) == {"avx512vbmi", "avx512vnni", "avxvnni", "avx512bf16"}
 
 
 def test_where_they_are_refused_nothing_knows_of_them(refused: None) -> None:
@@ -86,9 +84,8 @@ def test_a_program_that_needs_them_is_refused(refused: None) -> None:
     message = f"compiled for sapphire-rapids, this processor lacks .*{lacks}"
     with pytest.raises(CompileError, match=message):
         program(x, y)
-    scheduled = {f"{name}.target": "sapphire-rapids" for name in SCHEDULING}
     with (
-        PassContext(3, config=scheduled),
+        scheduled_for("sapphire-rapids"),
         pytest.raises(CompileError, match="the program multiplies by amx, which .* schedule it for another"),
     ):
         stepwell.compile(PRODUCT, cache=False)

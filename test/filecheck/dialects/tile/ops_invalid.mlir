@@ -241,7 +241,7 @@ func.func @group_span(%acc: vector<2x3xf32>, %int: vector<2x3xi32>, %a: memref<4
 // -----
 
 func.func @instruction(%acc: vector<2x3xf32>, %int: vector<2x3xi32>, %a: memref<4x9xf32>, %h: memref<4x9xf16>, %z: memref<4x16xi8>, %p: memref<4x3x4xi8>, %i: index) {
-  // expected-error@+1 {{the instruction is "vdot", expected vpdpbusd or vdpbf16ps or amx}}
+  // expected-error@+1 {{the instruction is "vdot", expected vpdpbusd or vex.vpdpbusd or vdpbf16ps or sdot or udot or usdot or bfdot or amx}}
   %0 = tile.mma %int, %z[%i, %i], %p[%i, %i, %i] along [0, 1] depth 1 groups unsigned using "vdot" : vector<2x3xi32>, memref<4x16xi8>, memref<4x3x4xi8>
   func.return
 }
@@ -251,6 +251,30 @@ func.func @instruction(%acc: vector<2x3xf32>, %int: vector<2x3xi32>, %a: memref<
 func.func @instruction_signed(%acc: vector<2x3xf32>, %int: vector<2x3xi32>, %a: memref<4x9xf32>, %h: memref<4x9xf16>, %z: memref<4x16xi8>, %p: memref<4x3x4xi8>, %i: index) {
   // expected-error@+1 {{the instruction "vpdpbusd" multiplies groups of which one is unsigned, the left or the right ones}}
   %0 = tile.mma %int, %z[%i, %i], %p[%i, %i, %i] along [0, 1] depth 1 groups using "vpdpbusd" : vector<2x3xi32>, memref<4x16xi8>, memref<4x3x4xi8>
+  func.return
+}
+
+// -----
+
+func.func @instruction_not_signed(%int: vector<2x3xi32>, %z: memref<4x16xi8>, %p: memref<4x3x4xi8>, %i: index) {
+  // expected-error@+1 {{the instruction "sdot" multiplies groups which all have signs}}
+  %0 = tile.mma %int, %z[%i, %i], %p[%i, %i, %i] along [0, 1] depth 1 groups unsigned using "sdot" : vector<2x3xi32>, memref<4x16xi8>, memref<4x3x4xi8>
+  func.return
+}
+
+// -----
+
+func.func @instruction_not_unsigned(%int: vector<2x3xi32>, %z: memref<4x16xi8>, %p: memref<4x3x4xi8>, %i: index) {
+  // expected-error@+1 {{the instruction "udot" multiplies groups which are all unsigned}}
+  %0 = tile.mma %int, %z[%i, %i], %p[%i, %i, %i] along [0, 1] depth 1 groups unsigned using "udot" : vector<2x3xi32>, memref<4x16xi8>, memref<4x3x4xi8>
+  func.return
+}
+
+// -----
+
+func.func @bytes_as_halves(%int: vector<2x3xi32>, %z: memref<4x16xi8>, %p: memref<4x3x4xi8>, %i: index) {
+  // expected-error@+1 {{the instruction "bfdot" multiplies groups of bf16}}
+  %0 = tile.mma %int, %z[%i, %i], %p[%i, %i, %i] along [0, 1] depth 1 groups unsigned using "bfdot" : vector<2x3xi32>, memref<4x16xi8>, memref<4x3x4xi8>
   func.return
 }
 

@@ -9,7 +9,7 @@
 // CHECK: vscalefps %zmm
 // CHECK: vpermps {{.*}}%zmm
 // CHECK: vperm{{[it]}}2ps {{.*}}%zmm
-// NONE: error: the module has instructions of AVX-512, which aarch64-neon does not have
+// NONE: error: the module has instructions of avx512f, which aarch64-neon does not have
 // NONE-NEXT: hint: run the passes for that machine: --config target=aarch64-neon
 func.func @f(%t: memref<20xf32>) {
   %c0 = arith.constant 0 : index

@@ -1,10 +1,18 @@
 // RUN: stepwell-opt %s -p O3 --config target=cascade-lake -t 'asm{machine="cascade-lake"}' | asm-loops | filecheck %s --check-prefix VNNI
+// RUN: stepwell-opt %s -p O3 --config target=alder-lake -t asm | asm-loops | filecheck %s --check-prefix VEX
+// RUN: stepwell-opt %s -p O3 --config target=neoverse-v2 -t asm | asm-loops | filecheck %s --check-prefix ARM
 // RUN: stepwell-opt %s -p O3 --config target=x86-64 -t 'asm{machine="x86-64"}' | asm-loops | filecheck %s --check-prefix SSE
 
 /// Four products of bytes and their sum are one instruction where the machine has it, exact products of i32 where not.
 // VNNI: loop {{.*}} 0 stores, 0 of the stack, 0 calls
 // VNNI: vpdpbusd {{.*}}, %zmm{{[0-9]+}}
 // VNNI-NOT: vpmulld
+// VEX: loop {{.*}} 0 stores, 0 of the stack, 0 calls
+// VEX: {vex} vpdpbusd {{.*}}, %ymm{{[0-9]+}}
+// VEX-NOT: vpmulld
+// ARM: loop {{.*}} 0 stores, 0 of the stack, 0 calls
+// ARM: sdot {{.*}}.4s, {{.*}}.16b, {{.*}}.16b
+// ARM-NOT: mla
 // SSE: loop {{.*}} products, {{.*}} 0 stores, 0 of the stack, 0 calls
 // SSE: pm{{ull|addw}}
 func.func @main(%x: tensor<64x128xi8>) -> tensor<64x128xi32> {

@@ -1,0 +1,49 @@
+"""
+The instructions that a `tile.mma` of groups may name (`using`), and which operands they take.
+
+Sources: Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2 (VPDPBUSD, VDPBF16PS) and volume 1,
+chapter 18 (AMX); Arm Architecture Reference Manual for A-profile, C7.2 (SDOT, UDOT, USDOT, BFDOT).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+VPDPBUSD, VEX_VPDPBUSD, VDPBF16PS, AMX = "vpdpbusd", "vex.vpdpbusd", "vdpbf16ps", "amx"
+SDOT, UDOT, USDOT, BFDOT = "sdot", "udot", "usdot", "bfdot"
+
+
+@dataclass(frozen=True)
+class Instruction:
+    """An instruction that adds dot products of groups to the lanes of a vector."""
+
+    halves: bool = False
+    """True where groups are pairs of bf16. Else they are four bytes."""
+    unsigned: int | None = None
+    """How many of the two operands have no sign. `None` where any may."""
+
+    @property
+    def elements(self) -> str:
+        """The type of the elements of groups."""
+        return "bf16" if self.halves else "i8"
+
+    @property
+    def signs(self) -> str:
+        """What is said of the groups that the instruction multiplies."""
+        words = {0: "which all have signs", 1: "of which one is unsigned, the left or the right ones"}
+        return words.get(self.unsigned or 0, "which are all unsigned")
+
+
+INSTRUCTIONS: Final[Mapping[str, Instruction]] = {
+    VPDPBUSD: Instruction(unsigned=1),
+    VEX_VPDPBUSD: Instruction(unsigned=1),
+    VDPBF16PS: Instruction(halves=True),
+    SDOT: Instruction(unsigned=0),
+    UDOT: Instruction(unsigned=2),
+    USDOT: Instruction(unsigned=1),
+    BFDOT: Instruction(halves=True),
+    AMX: Instruction(),
+}
+"""All of them by name. `amx` takes groups of both kinds."""
