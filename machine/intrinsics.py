@@ -1,4 +1,4 @@
-"""Which features of a processor the intrinsics in LLVM text need."""
+"""Features of a processor that the intrinsics in LLVM text need."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ class Instruction:
     halves: bool = False
     """True where groups are pairs of bf16. Else they are four bytes."""
     unsigned: int | None = None
-    """How many of the two operands have no sign. `None` where any may."""
+    """The number of operands without a sign. `None` where any may have none."""
 
     @property
     def elements(self) -> str:

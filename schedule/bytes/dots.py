@@ -1,4 +1,4 @@
-"""Which instruction of a machine adds dot products of bytes, or of bf16, in vector registers."""
+"""Chooses the instruction of a machine that adds dot products of bytes, or of bf16, in vector registers."""
 
 from __future__ import annotations
 
