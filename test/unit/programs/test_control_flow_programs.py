@@ -16,7 +16,7 @@ from stepwell.reference.run import run
 from stepwell.runtime.errors import ExecutionError
 from stepwell.testing.programs.values import arrays_of
 
-PROGRAMS = 200 if FULL else 4
+PROGRAMS = 200 if FULL else 2
 
 PIPELINES = (
     "O0",

@@ -24,13 +24,13 @@ def test_the_guards_are_there() -> None:
     assert run_script("touch").returncode in (-signal.SIGSEGV, -signal.SIGBUS)
 
 
-@pytest.mark.parametrize("level", [0, 3])
+@pytest.mark.parametrize("level", [0, 3] if FULL else [3])
 def test_no_op_touches_a_guard(level: int) -> None:
     done = run_script(str(level), str(level), str(PROGRAMS))
     assert done.returncode == 0, f"{done.stdout}\n{done.stderr[-2000:]}"
 
 
-@pytest.mark.parametrize("level", range(4))
+@pytest.mark.parametrize("level", range(4) if FULL else [3])
 def test_short_rows_of_half_floats_stay_inside(level: int) -> None:
     done = run_script("short-rows", str(level))
     assert done.returncode == 0, f"{done.stdout}\n{done.stderr[-2000:]}"

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from counts import FULL
 from stepwell.core.ir.verification import verify_module
 from stepwell.core.text.parsing import make_context
 from stepwell.dialects.graph.base import tensor_type
@@ -57,7 +58,7 @@ PROPERTIES: dict[str, list[dict[str, Any]]] = {
 DTYPES = ("f32", "bf16", "i8", "ui8", "i1", "i32", "f16", "f64", "i16", "i64", "ui16", "ui32", "ui64")
 FLOATS = ("f16", "bf16", "f32", "f64")
 SHAPES = ((2, 3), (1, 3), (0, 3), (1, 1), ())
-MOST_HITS = 60
+MOST_HITS = 60 if FULL else 20
 """
 Applications of one rule that are compared; instances come in random order, so that they are of all types and shapes.
 """
