@@ -15,10 +15,14 @@ FEATURES = {name: flags for family in FAMILIES for name, flags in family.feature
 """Features that machines may have: LLVM's name, and the flags of Linux that show them."""
 
 
-def base_of_host(architecture: str, flags: frozenset[str] | None) -> Machine:
-    """Returns the named machine with the registers of a host."""
+def base_of_host(architecture: str, flags: frozenset[str] | None, model: tuple[str, int] | None = None) -> Machine:
+    """Returns the named machine with the registers of a host: the one of its `model` (vendor, family) where known."""
     found = next((each for each in FAMILIES if architecture in each.architectures), None)
-    return X86_64 if found is None else found.of_flags(flags)
+    if found is None:
+        return X86_64
+    base = found.of_flags(flags)
+    named = base if model is None else found.models.get(model, base)
+    return named if (named.register_bytes, named.registers) == (base.register_bytes, base.registers) else base
 
 
 def pause_of(architecture: str, exported: bool = False) -> Pause:

@@ -20,7 +20,7 @@ CPU_INFO = Path("/proc/cpuinfo")
 def host_machine() -> Machine:
     """Returns this machine. What cannot be found out is as in the named machine with its registers."""
     flags = cpu_flags()
-    base = base_of_host(platform.machine().lower(), flags)
+    base = base_of_host(platform.machine().lower(), flags, cpu_model())
     caches = cache_sizes()
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return replace(
@@ -52,6 +52,17 @@ def cpu_flags(path: Path = CPU_INFO) -> frozenset[str] | None:
         if key.strip() in ("flags", "Features"):  # of x86-64 and of Arm
             return frozenset(value.split())
     return None
+
+
+def cpu_model(path: Path = CPU_INFO) -> tuple[str, int] | None:
+    """Returns vendor and family of the first processor that Linux names, `None` where it does not tell them."""
+    try:
+        text = path.read_text()
+    except OSError:
+        return None
+    words = {key.strip(): value.strip() for key, _, value in (each.partition(":") for each in text.splitlines()[:40])}
+    family = words.get("cpu family", "")
+    return (words.get("vendor_id", ""), int(family)) if family.isdecimal() else None
 
 
 def cache_sizes(folder: Path = CACHES) -> dict[int, int]:

@@ -40,6 +40,10 @@ class Machine:
     """Lines of memory this far apart go to the same set of L1. Those of x86-64 are as large as a page."""
     l2_bytes: int = 1024 * KIB
     l3_bytes: int = 8192 * KIB
+    l3_is_near: bool = False
+    """Whether L3 belongs to few cores, and brings the next image of a batch in time while the last one is in L2."""
+    line_cycles: float = 0.25
+    """The cycles that a line of L2 adds to the work on it, since not all of its way into L1 overlaps."""
     cores: int = 1
 
     @property
@@ -166,3 +170,5 @@ class Family:
     """
     Instructions that not all machines with the same registers have: LLVM's name, and the flags of Linux that show them.
     """
+    models: Mapping[tuple[str, int], Machine] = field(default_factory=dict[tuple[str, int], "Machine"])
+    """Named machines by what processors say of themselves: their vendor and the number of their family."""

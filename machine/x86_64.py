@@ -74,8 +74,14 @@ ZEN4 = Machine(
     features=frozenset({"avx512vbmi", "avx512vnni", "avx512bf16"}),
     multiply_adds=1,
     loads=1,
+    l3_bytes=32 * 1024 * KIB,
+    l3_is_near=True,
+    line_cycles=1,
 )
-"""Its units have 32 bytes: a register of 64 is worked on in two halves, so one multiply-add begins in a cycle."""
+"""
+Its units have 32 bytes: a register of 64 is worked on in two halves, so one multiply-add begins in a cycle. Eight cores
+share an L3. `line_cycles` was measured on depthwise convolutions, 0.8 to 1.5.
+"""
 ZEN5 = Machine(
     "zen5",
     _TRIPLE,
@@ -85,6 +91,9 @@ ZEN5 = Machine(
     fma=True,
     features=ZEN4.features | {"avxvnni"},
     l1_bytes=48 * KIB,
+    l3_bytes=32 * 1024 * KIB,
+    l3_is_near=True,
+    line_cycles=1,
 )
 """Its units have 64 bytes, as in servers. In laptops they have 32, as those of Zen 4."""
 
@@ -108,6 +117,7 @@ X86 = Family(
     of_flags,
     _PAUSE,
     features=FEATURES,
+    models={("AuthenticAMD", 25): ZEN4, ("AuthenticAMD", 26): ZEN5},
 )
 
 _EBX_7, _ECX_7, _EDX_7, _EAX_7_1, _ECX_1, _ECX_EXTENDED = (

@@ -49,7 +49,7 @@ def _variant(program: Program, arrays: Arrays) -> Variant:
     weights = {value.name: own_layout(program, value, arrays[value.name]) for value in program.weights}
     executable = stepwell.compile(program_text(program), weights=weights, threads=1, tuning=False)
     inputs = [aligned_copy(own_layout(program, value, arrays[value.name])) for value in program.inputs]
-    outputs = [aligned_array(own_shape(program, value), value.dtype) for value in program.outputs]
+    outputs = [type_.allocate(inputs[0] if inputs else None) for _, type_ in executable.output_types]  # as a call does
     run = executable.run_into
 
     def call() -> None:

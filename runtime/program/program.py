@@ -15,7 +15,16 @@ from ...te.dtypes import numpy_dtype
 from ..errors import ArgumentError, ExecutionError, wrong_count
 from ..native.jit import NativeLibrary
 from ..native.threads import runner, uses_threads
-from .arrays import ArrayType, aligned_bytes, allocate_together, check_input, check_output, check_type, from_python
+from .arrays import (
+    LARGE,
+    ArrayType,
+    aligned_bytes,
+    allocate_together,
+    check_input,
+    check_output,
+    check_type,
+    from_python,
+)
 from .description import Argument, Description, Entry
 from .dlpack import as_inputs, as_outputs
 from .fastcall import MISFIT, FastEntry, RunInto, fast_entry
@@ -138,6 +147,7 @@ class BoundEntry:
                 self._fixed[index] = array.ctypes.data
         self._array_type = ctypes.c_void_p * len(entry.arguments)
         self._results = [(a.type.sizes, numpy_dtype(a.type.dtype)) for _, a in self._outputs]
+        self._large = any(a.type.nbytes >= LARGE for _, a in self._outputs)
         self._named = tuple if once else results_type(tuple(a.name for _, a in self._outputs))
         self._free_arenas: deque[int] = deque()
         self._arena_memory: list[Array] = []
@@ -178,9 +188,20 @@ class BoundEntry:
 
     def call(self, arrays: Sequence[Any]) -> tuple[Array, ...]:
         """Returns the results for `arrays`, newly allocated."""
-        outputs = self._named([np.empty(sizes, dtype) for sizes, dtype in self._results])
+        if self._large and arrays and type(arrays[0]) is np.ndarray:
+            outputs = self._named(self._placed(arrays[0]))
+        else:
+            outputs = self._named([np.empty(sizes, dtype) for sizes, dtype in self._results])
         self._run(arrays, outputs)
         return outputs
+
+    def _placed(self, operand: Array) -> list[Array]:
+        """Returns new results, with the large ones at addresses that do not look like those of `operand`."""
+        types = [a.type for _, a in self._outputs]
+        return [
+            type_.allocate(operand) if type_.nbytes >= LARGE else np.empty(sizes, dtype)
+            for type_, (sizes, dtype) in zip(types, self._results, strict=True)
+        ]
 
     def fill(self, outputs: Sequence[Array]) -> None:
         """Runs an entry without inputs. The `outputs` are ours and fit."""

@@ -116,7 +116,7 @@ def difference(right: Any, found: Any, dtype: str) -> str | None:
 
 def _ratios(job: Job, default: Executable, candidate: Executable, arrays: list[Any]) -> list[float]:
     """Returns the time of the default by that of the candidate for each round. Which one goes first alternates."""
-    outputs = [type_.allocate() for _, type_ in default.output_types]
+    outputs = [type_.allocate(arrays[0] if arrays else None) for _, type_ in default.output_types]
     clock = time.thread_time_ns if job.threads == 1 else time.perf_counter_ns
     runs: list[Callable[[int], int]] = [
         lambda count, exe=exe: _time(exe, outputs, arrays, count, clock) for exe in (default, candidate)

@@ -122,6 +122,8 @@ What the fields of a `Machine` mean:
 | `l1_way_bytes` | lines this many bytes apart share a set of that cache; `l1_bytes` over this is how many it holds |
 | `l2_bytes` | bytes of the second-level cache of a core; most rules compare with it |
 | `l3_bytes` | bytes of the shared cache; no rule reads it |
+| `l3_is_near` | whether L3 belongs to few cores, and brings the next image of a batch in time |
+| `line_cycles` | cycles that a line of L2 adds to the work on it; depthwise convolutions are cut by it |
 | `cores` | how many cores share the blocks of Winograd's convolutions; 1 for a named machine |
 """
 
@@ -156,10 +158,13 @@ find the same rows inside. Not in `tensorize`. | A copy takes 4 to 20 % of the t
 out instead: tiles at the borders along a row have code of their own, above and below a condition decides. |
 | rows x pixels of a tile of a depthwise convolution, one vector of channels | At most 32 taps, one output per \
 channel. Sums, inputs of one row and the weights for it fit all registers but 3, of 32 but 5. The tile is one pixel \
-wide where image and result together are larger than 3/4 L2. | Of the pairs that fit, the one with the fewest cycles \
-for an image is taken, in multiply-adds or loads. Each form of a tile, at borders or of another size, counts as 5 % \
-more. An input is loaded once for all sums of the tile. Taps outside the image are left out, so there is no padded \
-copy, where the taps of the runs along a row are at most 64 together. Memory beyond L2 is read in few streams. |
+wide where image and result together are larger than 3/4 L2, or one image and its result than L2 where L3 is near. The \
+rows of the image that a tile reads have room in L1 side by side, with one of the result. | Of the pairs that fit, the \
+one with the fewest cycles for an image is taken: multiply-adds or loads, and `line_cycles` for each line of inputs \
+that comes from L2. Tiles beside each other share lines where L1 holds what a tile reads of all channels. Each form of \
+a tile, at borders or of another size, counts as 2 % more. An input is loaded once for all sums of the tile. Taps \
+outside the image are left out, so there is no padded copy, where the taps of the runs along a row are at most 64 \
+together. Memory beyond L2 is read in few streams. |
 | vectors of a depthwise convolution run on from pixel to pixel, through up to 32 rows of the image | That takes at \
 most nine tenths of the vectors. The window moves by a pixel and a row per step. Its weights and sums fit all \
 registers but 2. The epilogue reads the same places, one number per channel, or one number for all. | Channels that do \

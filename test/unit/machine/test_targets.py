@@ -20,7 +20,7 @@ from stepwell.lowering.math import expand_math
 from stepwell.machine import aarch64, named
 from stepwell.machine.code_target import CodeTarget
 from stepwell.machine.families import NAMED, base_of_host
-from stepwell.machine.host import cache_sizes, cpu_flags, features_of, host_machine
+from stepwell.machine.host import cache_sizes, cpu_flags, cpu_model, features_of, host_machine
 from stepwell.machine.machine import Machine
 from stepwell.machine.named import chosen_machine, machine_named, register_machine
 from stepwell.machine.x86_64 import needed_features
@@ -99,6 +99,22 @@ def test_host_is_a_named_machine_with_its_own_caches() -> None:
 def test_registers_follow_from_flags(machine: str, flags: set[str] | None, expected: str) -> None:
     found = base_of_host(machine, None if flags is None else frozenset(flags))
     assert found.name == expected
+
+
+def test_the_model_of_a_host_decides_where_its_registers_do() -> None:
+    wide = frozenset({"avx512f", "avx512vl", "avx512bw", "avx512dq", "avx2", "fma"})
+    assert base_of_host("x86_64", wide, ("AuthenticAMD", 25)).name == "zen4"
+    assert base_of_host("x86_64", wide, ("AuthenticAMD", 26)).name == "zen5"
+    assert base_of_host("x86_64", wide - {"avx512f"}, ("AuthenticAMD", 25)).name == "x86-64-v3"  # Zen 3
+    assert base_of_host("x86_64", wide, ("GenuineIntel", 6)).name == "x86-64-v4"
+
+
+def test_the_model_is_read(tmp_path: Path) -> None:
+    info = tmp_path / "cpuinfo"
+    info.write_text("processor\t: 0\nvendor_id\t: AuthenticAMD\ncpu family\t: 25\nmodel\t\t: 17\n")
+    assert cpu_model(info) == ("AuthenticAMD", 25)
+    info.write_text("processor\t: 0\nFeatures\t: fp asimd\n")
+    assert cpu_model(info) is None and cpu_model(tmp_path / "nothing") is None
 
 
 def test_flags_are_read(tmp_path: Path) -> None:

@@ -23,6 +23,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from named_machines import scheduled_for
 from stepwell.core.ir.walk import ops_of
+from stepwell.core.passes.pipelines import run_pipeline
+from stepwell.core.text.parsing import make_context, parse
 from stepwell.dialects import tile
 from xdsl.dialects import arith, memref
 
@@ -64,6 +66,31 @@ def test_tiles_of_other_targets(target: str) -> None:
             [1, 1],
             "bias-relu",
         )
+
+
+@pytest.mark.parametrize(
+    ("target", "size", "channels", "stride", "shape"),
+    [
+        # 9 rows of 7 pages would go to one set of L1, which holds 8 lines; that of Sapphire Rapids holds 12.
+        ("zen4", 56, 128, 1, (4, 1)),
+        ("cascade-lake", 56, 128, 1, (5, 1)),
+        ("sapphire-rapids", 56, 128, 1, (7, 1)),
+        # One image stays in L2, and what tiles of one pixel read stays in L1.
+        ("zen4", 28, 128, 2, (6, 1)),
+        ("zen4", 14, 512, 1, (2, 6)),
+    ],
+)
+def test_what_decides_about_tiles(target: str, size: int, channels: int, stride: int, shape: tuple[int, int]) -> None:
+    out = (size - 1) // stride + 1
+    image, result = f"tensor<1x{size}x{size}x{channels}xf32>", f"tensor<1x{out}x{out}x{channels}xf32>"
+    weights = f"tensor<3x3x1x{channels}xf32>"
+    module = parse(f"""func.func @main(%x: {image}, %w: {weights}) -> {result} {{
+  %y = graph.conv2d %x, %w, strides = [{stride}, {stride}], padding = [1, 1, 1, 1], groups = {channels},
+    data_layout = "NHWC", kernel_layout = "HWIO" : ({image}, {weights}) -> {result}
+  func.return %y : {result}
+}}""")
+    run_pipeline(make_context(), module, f'lower-graph-to-loops,plan-schedules{{target="{target}"}}')
+    assert f"#schedule.depthwise<rows = {shape[0]}, pixels = {shape[1]}>" in str(module)
 
 
 @pytest.mark.parametrize("dtype", ["f16", "bf16"])
