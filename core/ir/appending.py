@@ -1,5 +1,5 @@
 """
-Appends new ops to blocks in a third of the time of `Operation.create` and `Block.add_op`.
+Appends new ops to blocks faster than `Operation.create` and `Block.add_op`: 3.4 µs in place of 5.9.
 
 A network becomes some 30 000 ops of the llvm dialect. `create` sets their fields through setters that unlink what was
 there before, and looks each op up among its own ancestors. A new op has nothing to unlink and no ops inside.
@@ -61,19 +61,21 @@ def append_op(
         own.setdefault(name, value)
     last = block._last_op
     results = SSAValues([OpResult(type_, op, index) for index, type_ in enumerate(result_types)])
-    op.__dict__ = {
-        "_operands": SSAValues(operands) if operands else _NO_VALUES,
-        "_operand_uses": _uses(op, operands),
-        "results": results if results else _NO_VALUES,
-        "_successors": (),
-        "_successor_uses": (),
-        "properties": own,
-        "attributes": dict(defaults[1]),
-        "location": UNKNOWN_LOC if location is None else location,
-        "regions": (),
-        "parent": block,
-        "_prev_op": last,
-    }
+    vars(op).update(
+        {
+            "_operands": SSAValues(operands) if operands else _NO_VALUES,
+            "_operand_uses": _uses(op, operands),
+            "results": results if results else _NO_VALUES,
+            "_successors": (),
+            "_successor_uses": (),
+            "properties": own,
+            "attributes": dict(defaults[1]),
+            "location": UNKNOWN_LOC if location is None else location,
+            "regions": (),
+            "parent": block,
+            "_prev_op": last,
+        }
+    )
     if last is None:
         block._first_op = op
     else:
