@@ -12,11 +12,12 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
 from math import prod
 from pathlib import Path
+from threading import Thread
 from typing import IO, TYPE_CHECKING, Any, Final, NoReturn
 
 from ..te.dtypes import TABLE, numpy_dtype, of_numpy
@@ -325,6 +326,13 @@ def weight_pieces(tensors: Mapping[str, Any], metadata: Mapping[str, str] | None
     The data starts at a multiple of 64 bytes. Tensors whose size is a multiple of that come first, so that all of those
     are aligned too, then the others by falling element size: the format has no gaps.
     """
+    raw = _in_order(tensors)
+    data = [tensor.data for tensor in raw.values()]
+    return [_header(raw, metadata, _hash_of(data)), *data]
+
+
+def _in_order(tensors: Mapping[str, Any]) -> dict[str, RawTensor]:
+    """Returns the tensors in the order of a file. Raises ValueError for one that cannot be in a file."""
     raw = {key: value if isinstance(value, RawTensor) else raw_tensor(value) for key, value in tensors.items()}
     for key, tensor in raw.items():
         expected = prod(tensor.shape) * TABLE[tensor.dtype].storage_bytes
@@ -332,22 +340,17 @@ def weight_pieces(tensors: Mapping[str, Any], metadata: Mapping[str, str] | None
             raise ValueError(f"tensor '{key}' has {len(tensor.data)} bytes, expected {expected}")
         if key == METADATA_KEY:
             raise ValueError(f"'{METADATA_KEY}' cannot be the key of a tensor")
-    order = sorted(raw, key=lambda key: _place(raw[key]))
-    header = _header(raw, order, {**(metadata or {}), HASH_KEY: _hash_of(raw[key].data for key in order)})
-    return [header, *(raw[key].data for key in order)]
+    return {key: raw[key] for key in sorted(raw, key=lambda key: _place(raw[key]))}
 
 
 def write_weights(path: str | Path, tensors: Mapping[str, Any], metadata: Mapping[str, str] | None = None) -> None:
-    """
-    Writes a safetensors file, as `weight_pieces` gives it. A reader sees the old file or the new one.
-    """
-    pieces = weight_pieces(tensors, metadata)
+    """Writes a safetensors file, as `weight_pieces` gives it. A reader sees the old file or the new one."""
+    raw = _in_order(tensors)
     target = Path(os.path.realpath(path))
     temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
     try:
         with open(temporary, "wb") as file:
-            for piece in pieces:
-                file.write(piece)
+            _write(file, raw, metadata)
         os.replace(temporary, target)
     except OSError as error:
         temporary.unlink(missing_ok=True)
@@ -357,23 +360,35 @@ def write_weights(path: str | Path, tensors: Mapping[str, Any], metadata: Mappin
         raise
 
 
+def _write(file: IO[bytes], raw: Mapping[str, RawTensor], metadata: Mapping[str, str] | None) -> None:
+    """Writes tensors in this order. Another thread has the hash by the time they are written, and it goes in last."""
+    data = [tensor.data for tensor in raw.values()]
+    found: list[str] = []
+    hashing = Thread(target=lambda: found.append(_hash_of(data)))
+    hashing.start()
+    file.write(_header(raw, metadata, _hash_of([])))  # as long as the one with the hash
+    file.writelines(data)
+    hashing.join()
+    file.seek(0)
+    file.write(_header(raw, metadata, found[0]))
+
+
 def _place(tensor: RawTensor) -> tuple[bool, int]:
     return len(tensor.data) % BUFFER_ALIGNMENT != 0, -TABLE[tensor.dtype].storage_bytes
 
 
-def _hash_of(pieces: Iterator[bytes | memoryview]) -> str:
+def _hash_of(pieces: Iterable[bytes | memoryview]) -> str:
     digest = sha256()
     for piece in pieces:
         digest.update(piece)
     return digest.hexdigest()
 
 
-def _header(raw: Mapping[str, RawTensor], order: list[str], metadata: Mapping[str, str]) -> bytes:
+def _header(raw: Mapping[str, RawTensor], metadata: Mapping[str, str] | None, data_hash: str) -> bytes:
     """Length and header, padded with spaces so that the data after it is aligned."""
-    header: dict[str, Any] = {METADATA_KEY: dict(metadata)}
+    header: dict[str, Any] = {METADATA_KEY: {**(metadata or {}), HASH_KEY: data_hash}}
     offset = 0
-    for key in order:
-        tensor = raw[key]
+    for key, tensor in raw.items():
         header[key] = {
             "dtype": _FORMAT_NAMES[tensor.dtype],
             "shape": list(tensor.shape),

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from xdsl.dialects import memref
@@ -81,7 +82,8 @@ def body_accesses(body: Block) -> BodyAccesses:
             if not _is_inside(buffer, body):
                 found = tuple(affine_of_value(index, dims, known) for index in indices)
                 open_ = [index for index, expr in zip(indices, found, strict=True) if expr is None]
-                accesses.append(Access(op, buffer, found, is_store, sizes, _axes_of(open_, dims, body)))
+                unknown = _axes_of(open_, dims, body) if open_ else _NO_AXES
+                accesses.append(Access(op, buffer, found, is_store, sizes, unknown))
     return BodyAccesses(tuple(accesses), tuple(opaque))
 
 
@@ -105,6 +107,14 @@ def _axes_of(values: Sequence[SSAValue], dims: dict[SSAValue, int], body: Block)
     return frozenset(axes)
 
 
+_NO_AXES: frozenset[int] = frozenset()
+
+
+@cache
+def _accesses_boxes(kind: type[Operation]) -> bool:
+    return issubclass(kind, AccessesBoxes)  # Python code for an abstract class, and this is asked of every op.
+
+
 _Box = tuple[SSAValue, Sequence[SSAValue], bool, tuple[int, ...] | None]
 
 
@@ -120,7 +130,7 @@ def _boxes_of(op: Operation) -> Sequence[_Box] | None:
     if kind is memref.StoreOp:
         _, buffer, *indices = op.operands
         return [(buffer, indices, True, None)] if len(indices) == len(shape_of(buffer)) else None
-    if issubclass(kind, AccessesBoxes):
+    if _accesses_boxes(kind):
         assert isinstance(op, AccessesBoxes)
         return [(box.buffer, box.indices, box.is_store, box.sizes) for box in op.box_accesses()]
     # A block inside a block names its regions, but only its loads and stores count for the outer one.

@@ -45,6 +45,7 @@ FUNCTION_PROPERTIES = (
 """Discardable attributes of a `func.func` that `llvm.func` has as properties of the same name."""
 
 _UNIT = UnitAttr()
+_RARELY_RUN = (StringAttr("cold"), StringAttr("optsize"))
 
 
 def functions_of(module: ModuleOp) -> dict[str, func.FuncOp]:
@@ -146,6 +147,42 @@ def _add_entry_attributes(attributes: dict[str, Attribute], layout: MemRefLayout
     attributes.setdefault("llvm.align", number(alignment))
     if layout.count:
         attributes.setdefault("llvm.nonnull", _UNIT)
+
+
+def load_time_functions(functions: dict[str, func.FuncOp], calls: dict[str, set[str]]) -> set[str]:
+    """
+    Returns the names of the prepare functions and of what they alone call, through any number of calls.
+
+    These run once, when weights are loaded. `calls` holds what each function calls.
+    """
+    preparing = {name for name, function in functions.items() if PREPARE in function.attributes}
+    if not preparing:
+        return set()
+    called = {callee for name in calls for callee in calls[name]}
+    others = {name for name, function in functions.items() if is_public(function) or name not in called} - preparing
+    return _reached(preparing, calls) - _reached(others, calls)
+
+
+def _reached(names: set[str], calls: dict[str, set[str]]) -> set[str]:
+    found: set[str] = set()
+    pending = list(names)
+    while pending:
+        name = pending.pop()
+        if name not in found:
+            found.add(name)
+            pending += calls.get(name, ())
+    return found
+
+
+def mark_rarely_run(ops: Sequence[Operation]) -> None:
+    """Marks functions as ones that run once: LLVM takes less time for them, and unrolls no loops in them."""
+    for op in ops:
+        if not isinstance(op, llvm.FuncOp) or not op.body.blocks or "optimize_none" in op.properties:
+            continue
+        given = op.properties.get("passthrough")
+        words = tuple(given.data) if isinstance(given, ArrayAttr) else ()
+        if StringAttr("optnone") not in words:  # LLVM refuses the two together.
+            op.properties["passthrough"] = ArrayAttr(dict.fromkeys((*words, *_RARELY_RUN)))
 
 
 def function_linkage(function: func.FuncOp) -> llvm.LinkageAttr:

@@ -2,7 +2,7 @@
 The body of one `llvm.func` while it is made: a cursor on a list of blocks, the map from old values to new ones, and
 short names for the ops that conversions emit most.
 
-Ops are made by `Operation.create` with shared attributes (7 µs each). Nothing is ever rewritten twice.
+Ops are made by `append_op` with shared attributes. Nothing is ever rewritten twice.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
+from ...core.ir.appending import append_op
 from ...core.ir.symbols import symbol as symbol_of
 from ...dialects import llvm_ext
 from .attributes import (
@@ -159,14 +160,8 @@ class LLVMBody:
         properties: Properties = NO_PROPERTIES,
     ) -> SSAValue:
         """Appends an op with one result."""
-        op = op_type.create(
-            operands=operands,
-            result_types=(result_type,),
-            properties=properties,
-            location=None if self.source is None else self.source.location,
-        )
-        self.block.add_op(op)
-        return op.results[0]
+        location = None if self.source is None else self.source.location
+        return append_op(self.block, op_type, operands, (result_type,), properties, location).results[0]
 
     def emit_void(
         self,
@@ -176,14 +171,8 @@ class LLVMBody:
         successors: Sequence[Block] = (),
     ) -> Operation:
         """Appends an op without results."""
-        op = op_type.create(
-            operands=operands,
-            properties=properties,
-            successors=successors,
-            location=None if self.source is None else self.source.location,
-        )
-        self.block.add_op(op)
-        return op
+        location = None if self.source is None else self.source.location
+        return append_op(self.block, op_type, operands, (), properties, location, successors)
 
     def _emit_maybe(
         self, op_type: type[Operation], operands: Sequence[SSAValue], result: Attribute | None, properties: Properties

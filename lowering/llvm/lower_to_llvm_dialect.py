@@ -34,6 +34,8 @@ from .convert_func import (
     functions_of,
     is_entry,
     is_llvm,
+    load_time_functions,
+    mark_rarely_run,
     new_function,
     signature_of,
 )
@@ -240,11 +242,15 @@ class LowerToLLVMDialectPass(StepwellPass):
         self._read_checks(state, op)
         functions = functions_of(op)
         self._plan(state, ops, functions)
-        called = {call.callee.string_value() for call in ops_of(op, func.CallOp)}
+        calls = {name: _callees(function) for name, function in functions.items()}
+        called = {callee for callees in calls.values() for callee in callees}
+        once = load_time_functions(functions, calls)
         lowered: list[Operation] = []
         kernels = Kernels(op)
         for inner in ops:
             made = self._convert(state, inner, called)
+            if isinstance(inner, func.FuncOp) and inner.sym_name.data in once:
+                mark_rarely_run(made)
             lowered += made
             kernels.converted(inner, made, state)
         state.raise_errors()
@@ -315,6 +321,10 @@ class LowerToLLVMDialectPass(StepwellPass):
         block.add_ops(new)
         if state.checks:
             module.attributes[CHECKS] = ArrayAttr([StringAttr(text) for text in state.checks])
+
+
+def _callees(function: func.FuncOp) -> set[str]:
+    return {call.callee.string_value() for call in ops_of(function, func.CallOp)}
 
 
 def _refused_name(name: str) -> str | None:

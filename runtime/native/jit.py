@@ -20,6 +20,7 @@ from ...machine.code_target import CodeTarget, uses_tile_registers
 from ...machine.intrinsics import lacking_feature
 from .. import cache as disk
 from ..errors import CompileError
+from .effort import effort_for
 from .half_floats import BRAIN_FLOATS, HALF_FLOATS
 from .objects import objects_of
 
@@ -92,11 +93,12 @@ def _optimised(
     machine = _target_machine(target)
     module.data_layout = str(machine.target_data)
     module.verify()
-    if speed_level > 0:
-        options = llvm.create_pipeline_tuning_options(speed_level=speed_level)
+    effort = effort_for(text, speed_level)
+    if effort.level > 0:
+        options = llvm.create_pipeline_tuning_options(speed_level=effort.level)
         options.loop_vectorization = True
         options.slp_vectorization = False
-        options.loop_unrolling = True
+        options.loop_unrolling = effort.unrolls
         builder = llvm.create_pass_builder(machine, options)
         _run_once(builder.getModulePassManager(), module, builder)
     return module, machine
@@ -160,12 +162,17 @@ def give_objects(objects: Mapping[str, bytes]) -> None:
         _GIVEN.setdefault(key, code)
 
 
+def _key(text: str, speed_level: int, target: CodeTarget) -> str:
+    """Returns the name of the code of LLVM text in the cache: text, target and what the passes do decide the code."""
+    return disk.code_key(text, describe_target(target), str(effort_for(text, speed_level)))
+
+
 def kept_object(text: str, use_cache: bool, kind: str, speed_level: int = 2, target: CodeTarget | None = None) -> bytes:
     """Returns the object file for LLVM text, which the compile cache on disk keeps as `kind` where it may be used."""
     if target is None and (given := _GIVEN.get(text_hash(text))) is not None:
         return given
     target = target or host_code_target()
-    key = disk.code_key(text, describe_target(target))
+    key = _key(text, speed_level, target)
     if use_cache and (found := disk.load(key, kind)) is not None:
         return found[1]
     code = compile_object(text, target, speed_level)
@@ -281,7 +288,7 @@ class NativeLibrary:
         try:
             return cls(kept_object(text, use_cache, disk.CALLS, speed_level=0), symbols, (), addresses, kept)
         except LinkError:
-            disk.remove(disk.code_key(text, describe_host()), disk.CALLS)
+            disk.remove(_key(text, 0, host_code_target()), disk.CALLS)
             return cls(kept_object(text, use_cache, disk.CALLS, speed_level=0), symbols, (), addresses, kept)
 
     def entry(self, symbol: str) -> Callable[..., int]:

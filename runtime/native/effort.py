@@ -1,0 +1,42 @@
+"""Says how much LLVM is to do with a text. Kernels whose loops the schedule has unrolled need less of it."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+UNROLLED_LINES: Final = 400
+"""
+The lines of a function from which its loops are taken to be unrolled as far as they should be.
+
+A kernel on register tiles has 500 to 4000 lines, and one that goes over its elements once has less than 200.
+"""
+
+
+class Effort(NamedTuple):
+    """What LLVM's passes do: their level as in `-O`, and whether they unroll loops."""
+
+    level: int
+    unrolls: bool
+
+
+def effort_for(text: str, most: int) -> Effort:
+    """
+    Returns what the passes of level `most` or a lower one are to do with LLVM text, which alone decides it.
+
+    Unrolled loops are long already. Passes that look for more between their instructions take time and find nothing:
+    half of the time that a network takes to compile is theirs. The loops of small kernels are left for LLVM to unroll.
+    """
+    return Effort(min(most, 1), unrolls=False) if most > 0 and _is_unrolled(text) else Effort(most, unrolls=True)
+
+
+def _is_unrolled(text: str) -> bool:
+    """Returns whether more lines are in long functions with loops than in short ones with loops."""
+    long = short = 0
+    for function in ("\n" + text).split("\ndefine ")[1:]:
+        if " phi " in function:
+            lines = function.count("\n")
+            if lines >= UNROLLED_LINES:
+                long += lines
+            else:
+                short += lines
+    return long > short

@@ -1,0 +1,31 @@
+"""What LLVM's passes are asked to do with a text."""
+
+from __future__ import annotations
+
+from stepwell.runtime.native import jit
+from stepwell.runtime.native.effort import UNROLLED_LINES, Effort, effort_for
+
+LOOP = "  %i = phi i64 [ 0, %0 ], [ %j, %1 ]\n"
+LONG = "define internal void @a() {\n" + LOOP + "  fence seq_cst\n" * UNROLLED_LINES + "}\n"
+SHORT = "define internal void @b() {\n" + LOOP + "  fence seq_cst\n" * 40 + "}\n"
+STRAIGHT = "define i32 @entry() {\n" + "  call void @a()\n" * 3 * UNROLLED_LINES + "}\n"
+
+
+def test_loops_that_are_unrolled_already_are_left_as_they_are() -> None:
+    for text in (LONG, LONG + SHORT, LONG + STRAIGHT, "@g = internal constant i8 0\n\n" + LONG):
+        assert effort_for(text, 2) == Effort(1, unrolls=False)
+
+
+def test_short_loops_are_left_to_llvm() -> None:
+    for text in (SHORT, STRAIGHT, SHORT + STRAIGHT, LONG + SHORT * 12, ""):
+        assert effort_for(text, 2) == Effort(2, unrolls=True)
+
+
+def test_no_passes_stay_no_passes() -> None:
+    assert effort_for(LONG, 0) == effort_for(SHORT, 0) == Effort(0, unrolls=True)
+
+
+def test_code_of_other_passes_is_kept_apart() -> None:
+    target = jit.host_code_target()
+    keys = {jit._key(text, level, target) for text in (LONG, SHORT) for level in (0, 2)}
+    assert len(keys) == 4
