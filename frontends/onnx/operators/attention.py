@@ -1,7 +1,8 @@
 """
 Attention: products with a softmax between them, for which the schedules of both exist.
 
-The heads of queries that share a head of keys are rows of one product, so that keys and values are not repeated.
+The heads of queries that share a head of keys are rows of one product, or a group of products, so that keys and values
+are not repeated.
 """
 
 from __future__ import annotations
@@ -54,13 +55,19 @@ def attention(
     if past_key is not None:
         k, v = b.concat(past_key, k, axis=2), b.concat(past_value, v, axis=2)
     factor = 1 / sqrt(b.extent(q, 3, "Q")) if scale is None else scale
-    scores = _scores(b, q, k, factor)
     window = Window(q, k, bool(is_causal), left_window_size, right_window_size, past_key, lengths)
-    bias = bias_of(b, mask, window)
+    bias, apart = bias_of(b, mask, window), _groups(q, k, v)
+    if apart is None:
+        scores = _scores(b, q, k, factor)
+    else:
+        bias = Bias(*(None if each is None else apart.split(b, each) for each in (bias.allowed, bias.mask, bias.empty)))
+        scores = _scores(b, apart.split(b, q), b.expand_dims(k, axis=(2,)), factor)
     weights, shown = _weights(b, scores, bias, softcap, softmax_precision, qk_matmul_output_mode)
-    result = _grouped(b, weights, v)
+    result = _grouped(b, weights, v) if apart is None else b.matmul(weights, b.expand_dims(v, axis=(2,)))
     if bias.empty is not None:
         result = b.where(bias.empty, b.full((), 0.0, result.dtype), result)
+    if apart is not None:
+        result, shown = apart.join(b, result), apart.join(b, shown)
     return (_packed(b, result) if packed else result), k, v, shown
 
 
@@ -107,7 +114,46 @@ def _scores(b: GraphBuilder, q: Value, k: Value, factor: float) -> Value:
     if q.dtype == "f16" and factor > 0:
         q, k, factor = b.multiply(q, sqrt(factor)), b.multiply(k, sqrt(factor)), 1.0
     scaled = q if factor == 1 else b.multiply(q, factor)
+    if k.rank == 5:
+        return b.matmul(scaled, b.permute_dims(k, axes=(0, 1, 2, 4, 3)))
     return _grouped(b, scaled, b.permute_dims(k, axes=(0, 1, 3, 2)))
+
+
+@dataclass(frozen=True)
+class Groups:
+    """Heads of queries in an axis of their own beside the heads of keys that they share."""
+
+    shared: int
+    each: int
+    """The heads of queries per head of keys."""
+
+    def split(self, b: GraphBuilder, x: Value) -> Value:
+        """Splits the heads of `… x heads x sequence x size`. One head, or none, stands for all."""
+        if x.rank < 3:
+            return x
+        *outer, heads, rows, size = extents_of(x)
+        split = (1, 1) if heads == 1 else (self.shared, self.each)
+        return reshaped(b, x, [*outer, *split, rows, size])
+
+    def join(self, b: GraphBuilder, x: Value) -> Value:
+        """The opposite of `split`."""
+        *outer, _, _, rows, size = extents_of(x)
+        return reshaped(b, x, [*outer, self.shared * self.each, rows, size])
+
+
+def _groups(q: Value, k: Value, v: Value) -> Groups | None:
+    """Returns groups where sizes are known and there are several queries, through which strips of rows go then."""
+    heads, shared, rows = q.shape[1], k.shape[1], q.shape[2]
+    if (
+        None in (*q.shape, *k.shape, *v.shape)
+        or not heads
+        or not shared
+        or heads == shared
+        or heads % shared
+        or rows == 1
+    ):
+        return None
+    return Groups(shared, heads // shared)
 
 
 def _grouped(b: GraphBuilder, x: Value, y: Value) -> Value:
