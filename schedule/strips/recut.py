@@ -183,10 +183,8 @@ class _Recut:
                 use.operation.operands[use.index] = found
         for op in emitted:
             op.location = self.block.location
-        init = self.block.init
-        body = self.block.body.block
-        at_start = place is not body or init is None
-        Rewriter.insert_op(emitted, InsertPoint.at_start(place) if at_start else InsertPoint.after(init))
+        init = self.block.init if place is self.block.body.block else None
+        Rewriter.insert_op(emitted, InsertPoint.at_start(place) if init is None else InsertPoint.after(init))
 
     def _grid(self) -> GridOp:
         block, source = self.block, self.source
