@@ -70,6 +70,27 @@ def outer_extents(chain: Chain, cut: Cut) -> list[tuple[str, int]]:
     return found + ([("s", cut.count)] if cut.count > 1 else [])
 
 
+class _Sums:
+    """Arithmetic on indices whose ops are not in a block yet."""
+
+    def __init__(self) -> None:
+        self.ops: list[Operation] = []
+
+    def constant(self, value: int) -> SSAValue:
+        self.ops.append(arith.ConstantOp(IntegerAttr(value, IndexType())))
+        return self.ops[-1].results[0]
+
+    def plus(self, left: SSAValue | None, right: SSAValue) -> SSAValue:
+        if left is None:
+            return right
+        self.ops.append(arith.AddiOp(left, right))
+        return self.ops[-1].results[0]
+
+    def times(self, left: SSAValue, factor: int) -> SSAValue:
+        self.ops.append(arith.MuliOp(left, self.constant(factor)))
+        return self.ops[-1].results[0]
+
+
 class _Recut:
     def __init__(self, link: Link, chain: Chain, cut: Cut, strips: Mapping[SSAValue, Strips]):
         self.chain, self.cut, self.strips = chain, cut, strips
@@ -151,40 +172,25 @@ class _Recut:
         number: SSAValue | None,
     ) -> None:
         """Computes the old axes from the new ones at the start of `place`, for all uses in it."""
-        emitted: list[Operation] = []
-
-        def constant(value: int) -> SSAValue:
-            emitted.append(arith.ConstantOp(IntegerAttr(value, IndexType())))
-            return emitted[-1].results[0]
-
-        def plus(left: SSAValue | None, right: SSAValue) -> SSAValue:
-            if left is None:
-                return right
-            emitted.append(arith.AddiOp(left, right))
-            return emitted[-1].results[0]
-
-        def times(left: SSAValue, factor: int) -> SSAValue:
-            emitted.append(arith.MuliOp(left, constant(factor)))
-            return emitted[-1].results[0]
-
+        sums = _Sums()
         for axis, value in enumerate(old):
             uses = [use for use in value.uses if _is_in(use.operation, place)]
             if not uses:
                 continue
             found = new[axis]
             if found is None:
-                found = constant(0)
+                found = sums.constant(0)
             elif axis == strip:
-                whole = None if group is None else times(group, self.cut.count)
-                whole = whole if number is None else plus(whole, number)
-                found = found if whole is None else plus(times(whole, self.cut.rows), found)
-                found = plus(constant(self.cut.start), found) if self.cut.start else found
+                whole = None if group is None else sums.times(group, self.cut.count)
+                whole = whole if number is None else sums.plus(whole, number)
+                found = found if whole is None else sums.plus(sums.times(whole, self.cut.rows), found)
+                found = sums.plus(sums.constant(self.cut.start), found) if self.cut.start else found
             for use in uses:
                 use.operation.operands[use.index] = found
-        for op in emitted:
+        for op in sums.ops:
             op.location = self.block.location
         init = self.block.init if place is self.block.body.block else None
-        Rewriter.insert_op(emitted, InsertPoint.at_start(place) if init is None else InsertPoint.after(init))
+        Rewriter.insert_op(sums.ops, InsertPoint.at_start(place) if init is None else InsertPoint.after(init))
 
     def _grid(self) -> GridOp:
         block, source = self.block, self.source

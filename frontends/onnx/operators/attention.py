@@ -49,26 +49,20 @@ def attention(
     A row of which all is masked gives 0.
     """
     _check_given(past_key, past_value, lengths, min(left_window_size, right_window_size))
-    packed = query.rank == 3
     q = heads_of(b, query, q_num_heads, "Q")
     k, v = heads_of(b, key, kv_num_heads, "K"), heads_of(b, value, kv_num_heads, "V")
     if past_key is not None:
         k, v = b.concat(past_key, k, axis=2), b.concat(past_value, v, axis=2)
-    factor = 1 / sqrt(b.extent(q, 3, "Q")) if scale is None else scale
     window = Window(q, k, bool(is_causal), left_window_size, right_window_size, past_key, lengths)
     bias, apart = bias_of(b, mask, window), _groups(q, k, v)
-    if apart is None:
-        scores = _scores(b, q, k, factor)
-    else:
-        bias = Bias(*(None if each is None else apart.split(b, each) for each in (bias.allowed, bias.mask, bias.empty)))
-        scores = _scores(b, apart.split(b, q), b.expand_dims(k, axis=(2,)), factor)
+    scores = _scores(b, q, k, scale) if apart is None else _scores(b, apart.split(b, q), apart.alone(b, k), scale)
+    bias = bias if apart is None else bias.split(b, apart)
     weights, shown = _weights(b, scores, bias, softcap, softmax_precision, qk_matmul_output_mode)
-    result = _grouped(b, weights, v) if apart is None else b.matmul(weights, b.expand_dims(v, axis=(2,)))
-    if bias.empty is not None:
-        result = b.where(bias.empty, b.full((), 0.0, result.dtype), result)
+    result = _grouped(b, weights, v) if apart is None else b.matmul(weights, apart.alone(b, v))
+    result = result if bias.empty is None else b.where(bias.empty, b.full((), 0.0, result.dtype), result)
     if apart is not None:
         result, shown = apart.join(b, result), apart.join(b, shown)
-    return (packed_heads(b, result) if packed else result), k, v, shown
+    return (packed_heads(b, result) if query.rank == 3 else result), k, v, shown
 
 
 def _check_given(past_key: Value | None, past_value: Value | None, lengths: Value | None, least_window: int) -> None:
@@ -109,8 +103,9 @@ def packed_heads(b: GraphBuilder, x: Value) -> Value:
     return reshaped_heads(b, x, (None, None, b.extent(x, 2, "Y") * b.extent(x, 3, "Y")))
 
 
-def _scores(b: GraphBuilder, q: Value, k: Value, factor: float) -> Value:
-    """Returns `q @ k^T * factor`. For f16, whose range is small, half of the factor is on each side."""
+def _scores(b: GraphBuilder, q: Value, k: Value, scale: float | None) -> Value:
+    """Returns `q @ k^T * scale`. For f16, whose range is small, half of the factor is on each side."""
+    factor = 1 / sqrt(b.extent(q, q.rank - 1, "Q")) if scale is None else scale
     if q.dtype == "f16" and factor > 0:
         q, k, factor = b.multiply(q, sqrt(factor)), b.multiply(k, sqrt(factor)), 1.0
     scaled = q if factor == 1 else b.multiply(q, factor)
@@ -134,6 +129,10 @@ class Groups:
         *outer, heads, rows, size = extents_of(x)
         split = (1, 1) if heads == 1 else (self.shared, self.each)
         return reshaped(b, x, [*outer, *split, rows, size])
+
+    def alone(self, b: GraphBuilder, x: Value) -> Value:
+        """Keys or values, each head of which is for a group."""
+        return b.expand_dims(x, axis=(2,))
 
     def join(self, b: GraphBuilder, x: Value) -> Value:
         """The opposite of `split`."""
@@ -228,6 +227,12 @@ class Bias:
     mask: Value | None
     empty: Value | None
     """The rows that see nothing, `None` where there are none."""
+
+    def split(self, b: GraphBuilder, groups: Groups) -> Bias:
+        """Returns the same for scores of groups of heads."""
+        return Bias(
+            *(None if each is None else groups.split(b, each) for each in (self.allowed, self.mask, self.empty))
+        )
 
     def added_to(self, b: GraphBuilder, scores: Value) -> Value:
         if self.mask is not None:
