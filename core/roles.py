@@ -106,6 +106,9 @@ REASON: Final = "stepwell.reason"
 ROWS: Final = "stepwell.rows"
 """The number of outermost loops that the block shares with the block before it, 0 for none."""
 
+STRIP: Final = "stepwell.strip"
+"""The rows of a strip that goes through all kernels from this product to the one after its softmax, 0 for none."""
+
 SHARE: Final = "stepwell.share"
 """Threads share loops around the block that take at least so many nanoseconds, 0 for none."""
 

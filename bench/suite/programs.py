@@ -14,7 +14,7 @@ Case = dict[str, Any]
 CASES = Path(__file__).resolve().parent.parent / "cases.json"
 
 HEAD_COUNT = 12
-"""Attention heads of the encoder layers of hidden size 384 and 768."""
+"""Attention heads of hidden size 384 and 768."""
 
 
 def load_cases() -> list[Case]:
@@ -123,6 +123,12 @@ def encoder_layer(program: Program, x: Value) -> Value:
     return program.layer_norm(program.binary("add", program.linear(wide, hidden), y))
 
 
+def _attention(program: Program, sizes: list[int], case: Case) -> Value:
+    """Attention of `HEAD_COUNT` heads on queries, keys and values [batch, sequence, hidden] as they are given."""
+    q, k, v = (program.input(*sizes) for _ in range(3))
+    return program.attention(q, k, v, HEAD_COUNT)
+
+
 def _encoder(program: Program, sizes: list[int], case: Case) -> Value:
     return encoder_layer(program, program.input(*sizes))
 
@@ -143,4 +149,5 @@ BUILDERS = {
     "resnet_block": _resnet_block,
     "mobilenet_block": _mobilenet_block,
     "encoder_layer": _encoder,
+    "attention": _attention,
 }

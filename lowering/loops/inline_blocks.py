@@ -284,7 +284,16 @@ def _is_cheap(producer: Accessor, readers: Sequence[Accessor], buffer: SSAValue,
             return False
     if reads <= size:
         return True
+    if any(op.name == "arith.select" for op in walk(producer.block.body)) and any(map(_sums_up_products, readers)):
+        return False  # A choice in each term would keep the product from register tiles.
     return all(_costs_nothing(op) for op in walk(producer.block.body)) and _keeps_rows(producer.block)
+
+
+def _sums_up_products(reader: Accessor) -> bool:
+    """Returns whether a block with reduce axes multiplies what it loads."""
+    users = [use.operation for load in reader.loads for use in load.res.uses]
+    users += [use.operation for op in users if isinstance(op, arith.ExtFOp) for use in op.result.uses]
+    return reader.block.has_reduce_axes and any(isinstance(op, arith.MulfOp | arith.MuliOp) for op in users)
 
 
 def _costs_nothing(op: Operation) -> bool:

@@ -19,6 +19,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from ...core.ir.literals import constant_of
 from ...core.roles import LOOP
 from ...dialects import tile
 from ...dialects.tile.ops import LANES
@@ -167,9 +168,19 @@ class _TileLoops:
         """Prefetches the same columns of the rows that the loop marks for prefetching."""
         for request in self.requests:
             access = request.access
-            place = [start if index is self.body.variable else index for index in access.indices]
-            writes = isinstance(access, memref.StoreOp)
-            self.add(tile.PrefetchOp(access.memref, place, request.ahead, columns, write=writes))
+            places = [start if index is self.body.variable else self._before_loop(index) for index in access.indices]
+            place = [index for index in places if index is not None]
+            if len(place) == len(places):
+                writes = isinstance(access, memref.StoreOp)
+                self.add(tile.PrefetchOp(access.memref, place, request.ahead, columns, write=writes))
+
+    def _before_loop(self, index: SSAValue) -> SSAValue | None:
+        """Returns an index that the loop does not change. It is `None` where the loop computes it."""
+        owner = index.owner
+        if not isinstance(owner, Operation) or owner.parent is not self.body.block:
+            return index
+        number = constant_of(index)
+        return None if number is None else self.index(number)
 
     def _located(self, op: Operation, source: Operation) -> Operation:
         self.add(op)

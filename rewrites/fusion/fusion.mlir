@@ -37,3 +37,23 @@ pattern.group_rule "fuse-reductions-of-the-same-rows" doc "reductions over the s
     through [elementwise, broadcast, reduction, out-fusable] %between
   where post-dominated(%producer, %consumer, %between) remark "{name} has {users} users outside the group",
     same-rows(%producer, %between, %consumer) remark "{consumer} does not go over the rows that {name} reduces"
+
+pattern.group_rule "fuse-rows-into-product" doc "a softmax of the rows of a product, whose result is the left operand of another one, as in attention, joins that one"
+  : [reduction, out-fusable] %producer into out-fusable %consumer
+  where post-dominated(%producer, %consumer) remark "{name} has {users} users outside the group",
+    rows-between-products(%producer, %consumer) remark "{consumer} is a contraction or window: it would compute {name} again for every term"
+
+pattern.group_rule "fuse-product-into-its-rows" doc "the product whose rows are reduced before another product joins both, so that a few rows at a time go through all"
+  : out-fusable %producer into out-fusable %consumer
+  where post-dominated(%producer, %consumer) remark "{name} has {users} users outside the group",
+    product-of-rows(%producer, %consumer) remark "{consumer} is no softmax of the rows of {name} before another product"
+
+pattern.group_rule "fuse-moves-into-rows-of-products" doc "an op that moves elements of an operand of attention joins it, where the operand is laid out anyway"
+  : injective %producer into out-fusable %consumer
+  where post-dominated(%producer, %consumer) remark "{name} has {users} users outside the group",
+    around-rows-of-products(%producer, %consumer) remark "{consumer} is a contraction or window: it would compute {name} again for every term"
+
+pattern.group_rule "fuse-rows-of-products-into-moves" doc "an op that moves elements of the result of attention joins it, where tiles are stored to their places"
+  : out-fusable %producer into injective %consumer
+  where post-dominated(%producer, %consumer) remark "{name} has {users} users outside the group",
+    around-rows-of-products(%producer, %consumer) remark "{consumer} moves elements of {name}, which is computed as a whole"

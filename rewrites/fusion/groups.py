@@ -86,9 +86,9 @@ class Groups:
             self._kernels[kernel] = facts_of_op(op)
         return self._kernels[kernel]
 
-    def of(self, op: Operation) -> Group | None:
+    def of(self, op: Operation | None) -> Group | None:
         """Returns the group that `op` is in, or `None` for an opaque op."""
-        found = self._of.get(op)
+        found = None if op is None else self._of.get(op)
         if found is None:
             return None
         path: list[Group] = []
@@ -102,6 +102,18 @@ class Groups:
     def __iter__(self) -> Iterator[Group]:
         """Yields the groups in the order of their roots."""
         return (group for group in self._of.values() if group not in self._into)
+
+    def ops_of(self, group: Group) -> list[Operation]:
+        """Returns the ops of one group, its root first."""
+        found: dict[Operation, None] = {group.root: None}
+        pending = [group.root]
+        while pending:
+            for operand in pending.pop().operands:
+                owner = operand.owner
+                if isinstance(owner, Operation) and owner not in found and self.of(owner) is group:
+                    found[owner] = None
+                    pending.append(owner)
+        return list(found)
 
     def members(self) -> dict[Group, list[Operation]]:
         """Returns the ops of each group in program order, the groups in the order of their first op."""

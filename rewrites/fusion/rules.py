@@ -9,14 +9,17 @@ from importlib.resources import files
 from pathlib import Path
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ...analysis.kinds import OpKind
+from ...analysis.op_kind import facts_of_op
 from ...core.ir.verification import verify_module
 from ...core.messages.diagnostics import Diagnostic, OperationError, StepwellError, did_you_mean
 from ...core.text.parsing import make_context, parse_text, read_source
+from ...dialects.graph.contraction import MatmulOp
 from ...dialects.pattern.groups import GROUP_KINDS, GroupOp, GroupRuleOp, MergeGroupsOp, RequireGroupsOp
+from ...dialects.traits import LoopSemantics
 from ...patterns.language.signatures import RuleError, check_taken, plain_parameters
 from .groups import Group, Groups, sizes_of, without_ones
 
@@ -132,6 +135,78 @@ def same_rows(candidate: Candidate, *groups: list[Group]) -> bool:
         return False
     (rows,) = found
     return rows is not None and all(rows.fits(group.shape) for group in parts)
+
+
+@group_condition("rows-between-products")
+def rows_between_products(candidate: Candidate, producer: list[Group], consumer: list[Group]) -> bool:
+    """
+    The producer reduces rows of a product that it alone uses, and its result is the left operand of the product that
+    takes it.
+    """
+    root, user = producer[0].root, candidate.user
+    rows = producer[0].rows
+    if not isinstance(user, MatmulOp) or user.operands[0] is not root.results[0] or user.operands[1] is root.results[0]:
+        return False
+    if rows is None or DYNAMIC_INDEX in rows.space or rows.reduced != (len(rows.space) - 1,):
+        return False
+    first = _product_of_rows(candidate.groups, producer[0])
+    return first is not None and without_ones(sizes_of(root)) == rows.space and len(rows.space) > 1
+
+
+@group_condition("product-of-rows")
+def product_of_rows(candidate: Candidate, producer: list[Group], consumer: list[Group]) -> bool:
+    """The producer is a product, and the consumer another one of its rows, which it reduces first."""
+    groups = candidate.groups
+    products = [op for op in groups.ops_of(consumer[0]) if isinstance(op, MatmulOp)]
+    inside = [op for op in products if groups.of(_owner(op.operands[0])) is consumer[0]]
+    return len(inside) == 1 and len(_products(groups, producer[0])) == 1
+
+
+@group_condition("around-rows-of-products")
+def around_rows_of_products(candidate: Candidate, producer: list[Group], consumer: list[Group]) -> bool:
+    """One group is two products with a softmax between them, and the other one only moves an operand or the result."""
+    groups = candidate.groups
+    before, after = producer[0], consumer[0]
+    if before.kind is OpKind.INJECTIVE:
+        return isinstance(candidate.user, MatmulOp) and _has_rows_between(groups, after)
+    return after.kind is OpKind.INJECTIVE and isinstance(before.root, MatmulOp) and _has_rows_between(groups, before)
+
+
+def _has_rows_between(groups: Groups, group: Group) -> bool:
+    """Returns whether a group is two products, one of which takes what has been made of the other in the group."""
+    products = _products(groups, group)
+    made = [op for op in products if groups.of(_owner(op.operands[0])) is group and not _moves(_owner(op.operands[0]))]
+    return len(products) == 2 and len(made) == 1
+
+
+def _moves(op: Operation | None) -> bool:
+    return isinstance(op, LoopSemantics) and facts_of_op(op).kind is OpKind.INJECTIVE
+
+
+def _product_of_rows(groups: Groups, group: Group) -> Group | None:
+    """Returns the group of the product that `group` takes its rows from, `None` where others use its result too."""
+    assert group.rows is not None
+    found: dict[Group, None] = {}
+    for op in groups.ops_of(group):
+        for operand in op.operands:
+            other = groups.of(_owner(operand))
+            if other is None or other is group or without_ones(other.shape) != group.rows.space:
+                continue
+            if _products(groups, other):
+                found[other] = None
+    if len(found) != 1:
+        return None
+    (product,) = found
+    apart = any(groups.of(user) is not group for user in groups.post_dominators.users(product.root))
+    return None if apart or len(_products(groups, product)) != 1 or product.shape[-2] == 1 else product
+
+
+def _products(groups: Groups, group: Group) -> list[Operation]:
+    return [op for op in groups.ops_of(group) if isinstance(op, MatmulOp)]
+
+
+def _owner(value: SSAValue) -> Operation | None:
+    return value.owner if isinstance(value.owner, Operation) else None
 
 
 # Loading

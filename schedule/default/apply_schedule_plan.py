@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from ...core.ir.walk import ops_of
 from ...core.passes.base import StepwellPass
-from ...core.roles import MAXIMUM, PREPACKED, REASON, ROWS, SHARE, TILING
+from ...core.roles import MAXIMUM, PREPACKED, REASON, ROWS, SHARE, STRIP, TILING
 from ...dialects.schedule import (
     DepthwiseAttr,
     DotsAttr,
@@ -35,14 +35,17 @@ from ..products.tile_contraction import tile_contraction
 from ..products.transpose import tile_transpose, transpose_of
 from ..rows.maxima import relax_maxima
 from ..rows.schedule import check_rows, fuse_rows
+from ..strips.apply import apply_strips
+from ..strips.chain import chain_of
+from ..strips.plan import check_strip, plan_strips, strip_rows
 from ..windows.apply import apply_window
 from ..windows.schedule import planned_window
 from .decide import block_of, check_side, chosen_for, handing_on
-from .loop_order import split_grid
+from .loop_order import split_grid, split_inside
 from .parallelize import check_share, lift_grains, parallelize
 from .scans import given_order
 
-STRIPPED = (REASON, PREPACKED, ROWS, SHARE, MAXIMUM)
+STRIPPED = (REASON, PREPACKED, ROWS, SHARE, MAXIMUM, STRIP)
 """The attributes of blocks that nobody needs once the plan is applied."""
 
 
@@ -77,6 +80,8 @@ class ApplySchedulePlanPass(StepwellPass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         target = chosen_machine(self.target)
         lift_grains(op)
+        for function in ops_of(op, FuncOp):
+            self._strips(function, target)
         self.count("convolutions split into groups", split_all_groups(op))
         grids = ops_of(op, GridOp)
         for grid in grids:
@@ -97,6 +102,19 @@ class ApplySchedulePlanPass(StepwellPass):
         for block in ops_of(op, BlockOp):
             for name in STRIPPED:
                 block.attributes.pop(name, None)
+
+    def _strips(self, function: FuncOp, target: Machine) -> None:
+        """Takes strips of rows through a chain of kernels, where the first of them says so."""
+        for block in [block for block in ops_of(function, BlockOp) if STRIP in block.attributes]:
+            rows = strip_rows(block)
+            if rows == 0:
+                continue
+            chain = chain_of(function, block)
+            if chain is None:
+                refuse(block, rows, "no product of its rows follows, or something else needs what is between", STRIP)
+            check_strip(chain, rows)
+            apply_strips(function, chain, plan_strips(chain, target, rows), target, split_inside)
+            self.count("chains cut into strips")
 
     def _depthwise(self, grid: GridOp, target: Machine) -> None:
         """

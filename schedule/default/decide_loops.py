@@ -18,7 +18,7 @@ from xdsl.ir import Attribute
 from ...analysis.loop_nests import body_ops
 from ...analysis.work import SCALAR, WORTH_SHARING, nanoseconds
 from ...core.ir.walk import ops_of
-from ...core.roles import MAXIMUM, ROWS, SHARE
+from ...core.roles import MAXIMUM, ROWS, SHARE, STRIP
 from ...dialects.schedule import (
     DepthwiseAttr,
     FlatRowsAttr,
@@ -53,7 +53,8 @@ def decide_loops(function: FuncOp, wide: bool) -> None:
     What is computed on register tiles has no loops yet. So rows and maxima are decided later where a grid of the
     function is.
     """
-    if all(isinstance(chosen_for(grid), OrderAttr | None) for grid in ops_of(function, GridOp)):
+    cut = any(STRIP in block.attributes for block in ops_of(function, BlockOp))
+    if not cut and all(isinstance(chosen_for(grid), OrderAttr | None) for grid in ops_of(function, GridOp)):
         _rows(function)
         for block in ops_of(function, BlockOp):
             chosen = relaxed(block, wide)

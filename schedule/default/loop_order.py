@@ -227,6 +227,15 @@ def split_grid(grid: GridOp, order: LoopOrder) -> ForOp:
     return loop
 
 
+def split_inside(grid: GridOp, depth: int) -> ForOp:
+    """Replaces `grid` by single loops in the best order in which the first `depth` loops keep their places."""
+    levels = levels_of(grid)
+    order = choose_order(grid)
+    if order is None or order.levels[:depth] != levels[:depth]:
+        order = LoopOrder(levels, False)
+    return split_grid(grid, order)
+
+
 def _interleaves(grid: GridOp, levels: tuple[Level, ...]) -> bool:
     """
     Returns whether the last loop has so few iterations that they are written out, and the one around it then runs on

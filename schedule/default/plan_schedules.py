@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import BoolAttr, IntegerAttr, ModuleOp, StringAttr
+from xdsl.dialects.builtin import BoolAttr, IntegerAttr, ModuleOp, StringAttr, i64
 from xdsl.ir import Attribute
 
 from ...core.ir.walk import ops_of
 from ...core.messages.diagnostics import emit_remark, remarks_wanted
 from ...core.passes.base import StepwellPass
-from ...core.roles import MAXIMUM, PREPACKED, ROWS, SHARE, TILING
+from ...core.roles import MAXIMUM, PREPACKED, ROWS, SHARE, STRIP, TILING
 from ...dialects.schedule import LeftOutAttr, OnTilesAttr, OrderAttr
 from ...dialects.tensor_loop import BlockOp, FuncOp, GridOp
 from ...machine.named import chosen_machine
@@ -20,10 +20,13 @@ from ..depthwise.convolution import depthwise_of
 from ..grouped.split import split_all_groups
 from ..grouped.spread import decide_spread
 from ..kernels.contraction import contraction_of
+from ..kernels.epilogue import following_grid
 from ..kernels.given_tiling import refuse
 from ..moves.digits import split_into_digits
 from ..moves.joins import join_axes
 from ..products.transpose import transpose_of
+from ..strips.chain import chain_of
+from ..strips.plan import plan_strips, strip_rows, why_whole
 from ..windows.plan import WindowPlan
 from ..windows.schedule import planned_window
 from ..windows.window import Window
@@ -111,6 +114,7 @@ class Planner:
         Decides about depthwise convolutions first, then about products, and then about what these do not take up.
         """
         self.rest = dict.fromkeys(ops_of(self.function, GridOp))
+        self._strips()
         for grid in [each for each in self.rest if self._is_free(each)]:
             if grid in self.rest and (d := depthwise_of(grid)) is not None:
                 self._decided(grid, decide_depthwise(d, self.options))
@@ -125,6 +129,26 @@ class Planner:
                 grid = self._simplified(given)
                 transpose = transpose_of(grid) if self._is_free(grid) else None
                 self._decided(grid, decide_order(grid) if transpose is None else decide_transpose(transpose))
+
+    def _strips(self) -> None:
+        """Decides about kernels that strips of rows go through together. What is between the products is left alone."""
+        chain = chain_of(self.function)
+        if chain is None:
+            return
+        after = following_grid(chain.links[-1].grid)
+        if after is not None and chosen_for(after) is None and split_into_digits(after) is not None:
+            self.rest = dict.fromkeys(ops_of(self.function, GridOp))
+            chain = chain_of(self.function, chain.first.block) or chain
+        block, target = chain.first.block, self.options.target
+        if STRIP not in block.attributes and why_whole(chain, target, self.options.flush) is not None:
+            return
+        given = strip_rows(block) if STRIP in block.attributes else None
+        rows = plan_strips(chain, target).rows if given is None else given
+        kept = "stays in the second-level cache between the products"
+        write(block, STRIP, IntegerAttr(rows, i64), f"what {rows} rows need {kept}")
+        if rows:
+            for link in chain.links:
+                self.rest.pop(link.grid, None)
 
     def _window(self, window: Window, plan: WindowPlan) -> None:
         """Leaves a reduction over windows, and a padded copy for it alone, to `apply-schedule-plan`."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects import arith, memref
@@ -16,7 +16,7 @@ from ...analysis.loop_nests import body_ops, levels_of, perfect_block
 from ...analysis.reorder import may_reorder
 from ...dialects import tile
 from ...dialects.schedule import OnTilesAttr
-from ...dialects.tensor_loop import AllocOp, BlockOp, GridOp
+from ...dialects.tensor_loop import AllocOp, BlockOp, Extent, GridOp
 from .contraction import Contraction, Operand
 from .decisions import may_take
 from .scheduled_nest import Index, ScheduledNest
@@ -40,7 +40,7 @@ class Epilogue:
 
 def epilogue_of(c: Contraction) -> Epilogue | None:
     """Returns the epilogue of `c`, or `None` where no epilogue follows, or one that a plan keeps apart."""
-    grid = _following(c.grid)
+    grid = following_grid(c.grid)
     if grid is None:
         return None
     block = perfect_block(levels_of(grid))
@@ -69,7 +69,8 @@ def epilogue_of(c: Contraction) -> Epilogue | None:
     return Epilogue(grid, block, out, loads, not in_place and _is_needed(c, grid))
 
 
-def _following(grid: GridOp) -> GridOp | None:
+def following_grid(grid: GridOp) -> GridOp | None:
+    """Returns the grid right after another one, allocations aside."""
     following = grid.next_op
     while isinstance(following, AllocOp):
         following = following.next_op
@@ -115,7 +116,7 @@ def _axes(c: Contraction, block: BlockOp, results: list[Access]) -> list[AffineE
     for index, wanted in zip(results[0].indices, c.out.indices, strict=True):
         if isinstance(index, AffineDimExpr) and _extent_of(wanted, c) is not None:
             found[index.position] = wanted
-        elif index != wanted:
+        elif _without_ones(index, block.extents) != _without_ones(wanted, c.extents):
             return None
     extents = [extent for extent in block.extents if isinstance(extent, int)]
     if len(extents) != len(block.axes) or len(set(found.values())) != len(found):
@@ -132,6 +133,14 @@ def _axes(c: Contraction, block: BlockOp, results: list[Access]) -> list[AffineE
     if any(c.extents[axis] != 1 and axis not in covered for axis in (c.m, c.n, *c.outer) if axis is not None):
         return None
     return [found[position] for position in range(len(extents))]
+
+
+def _without_ones(index: AffineExpr | None, extents: Sequence[Extent]) -> AffineExpr | None:
+    """Returns an index in which axes of one value are 0."""
+    ones = [
+        AffineExpr.constant(0) if extent == 1 else AffineExpr.dimension(axis) for axis, extent in enumerate(extents)
+    ]
+    return None if index is None else normal_form(index.replace_dims_and_symbols(ones, ()))
 
 
 def _extent_of(index: AffineExpr, c: Contraction) -> int | None:

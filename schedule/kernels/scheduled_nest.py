@@ -54,6 +54,11 @@ class ScheduledNest:
         """Index arithmetic by the IR block that it stands in, op and operands. Each is done once."""
         self._names = _names_of_others(origin)
 
+    @property
+    def variables(self) -> list[SSAValue]:
+        """Returns the variables of all loops that were made, which the dimensions of affine expressions number."""
+        return self._variables
+
     def add(self, op: AnyOp) -> AnyOp:
         """Appends `op`, before the terminator where there is one."""
         op.location = self.origin.location

@@ -49,15 +49,21 @@ def relax_maxima(function: FuncOp, wide: bool = False) -> int:
     count = 0
     for block in ops_of(function, BlockOp):
         given = block.attributes.get(MAXIMUM)
-        chosen = relaxed(block, wide) if given is None else _given(block, given)
-        for accumulator in _maxima(block) if chosen in (ZEROS, NAN) else ():
-            update = accumulator.store.value.owner
-            assert isinstance(update, arith.MaximumfOp)
-            if chosen == NAN:
-                _replace(update)
-            else:
-                update.properties["fastmath"] = SIGN_FREE
-            count += 1
+        count += relax_block(block, relaxed(block, wide) if given is None else _given(block, given))
+    return count
+
+
+def relax_block(block: BlockOp, chosen: str | None) -> int:
+    """Has the maxima of one block pass over what was chosen, and returns how many there are."""
+    count = 0
+    for accumulator in _maxima(block) if chosen in (ZEROS, NAN) else ():
+        update = accumulator.store.value.owner
+        assert isinstance(update, arith.MaximumfOp)
+        if chosen == NAN:
+            _replace(update)
+        else:
+            update.properties["fastmath"] = SIGN_FREE
+        count += 1
     return count
 
 

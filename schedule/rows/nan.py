@@ -10,7 +10,7 @@ from xdsl.dialects import arith, math, memref
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
 from ...analysis.reductions import Accumulator, accumulators
-from ...dialects.tensor_loop import AllocOp, BlockOp
+from ...dialects.tensor_loop import AllocOp, BlockOp, FuncOp
 from ..primitives.nests import covers_axes
 
 Access = memref.LoadOp | memref.StoreOp
@@ -161,7 +161,7 @@ def _is_normalised(row: _Row, rows: list[SSAValue]) -> bool:
     along = [list(row.store.indices).index(index) for index in rows if index in row.store.indices]
     if len(along) != len(rows) or len(across) + len(along) != len(row.store.indices):
         return False
-    readers = _accesses(buffer, outside=row.block)
+    readers = [op for op in _accesses(buffer, outside=row.block) if not _is_earlier(op, row.block)]
     sums = [op for op in readers if isinstance(op, memref.LoadOp) and _is_sum(op, along)]
     if len(sums) != 1:
         return False
@@ -177,9 +177,29 @@ def _is_normalised(row: _Row, rows: list[SSAValue]) -> bool:
             if len(loads) != 1 or list(loads[0].indices) != list(op.indices) or not _scaled(loads[0], total, along):
                 return False
             overwritten = overwritten or covers_axes(_block_of(op))  # pyright: ignore
-        elif not isinstance(op, memref.LoadOp) or not _scaled(op, total, along):
+        elif not isinstance(op, memref.LoadOp) or not (_scaled(op, total, along) or _is_after(op, readers)):
             return False
     return overwritten
+
+
+def _is_after(load: memref.LoadOp, readers: list[Operation]) -> bool:
+    """Returns whether a kernel before that of `load` has overwritten all elements with scaled ones, which it reads."""
+    stores = [_block_of(op) for op in readers if isinstance(op, memref.StoreOp)]
+    return any(block is not None and covers_axes(block) and _is_earlier(block, load) for block in stores)
+
+
+def _is_earlier(first: Operation, second: Operation) -> bool:
+    """Returns whether the kernel of one op ends before that of another one begins."""
+    before, after = _kernel(first), _kernel(second)
+    return before is not after and before.parent is after.parent and before.is_before_in_block(after)
+
+
+def _kernel(op: Operation) -> Operation:
+    """Returns the outermost loop around `op`."""
+    parent = op.parent_op()
+    while parent is not None and not isinstance(parent, FuncOp):
+        op, parent = parent, parent.parent_op()
+    return op
 
 
 def _is_sum(load: memref.LoadOp, along: list[int]) -> bool:

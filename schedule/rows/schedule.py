@@ -48,8 +48,13 @@ def fuse_rows(function: FuncOp) -> int:
 
     A loop whose first block has `stepwell.rows` joins those before only inside as many loops as that number says.
     """
+    return fuse_rows_in(function.body.block)
+
+
+def fuse_rows_in(body: Block) -> int:
+    """Fuses the loops of one block as `fuse_rows` does, and returns how many have gone."""
     count = 0
-    pending = [(function.body.block, 0)]
+    pending = [(body, 0)]
     while pending:
         block, depth = pending.pop()
         for group in list(_groups(block, depth)):

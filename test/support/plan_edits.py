@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stepwell.core.roles import MAXIMUM, PREPACKED, REASON, ROWS, SHARE, TILING
+from stepwell.core.roles import MAXIMUM, PREPACKED, REASON, ROWS, SHARE, STRIP, TILING
 from stepwell.dialects.schedule import (
     DepthwiseAttr,
     DotsAttr,
@@ -45,6 +45,8 @@ def other_choices(block: BlockOp) -> list[tuple[str, Attribute]]:
         found.append((SHARE, IntegerAttr(1 if block.attributes[SHARE] == IntegerAttr(0, i64) else 0, i64)))
     if block.attributes.get(ROWS) not in (None, IntegerAttr(0, i64)):
         found.append((ROWS, IntegerAttr(0, i64)))
+    if block.attributes.get(STRIP) not in (None, IntegerAttr(0, i64)):
+        found += [(STRIP, IntegerAttr(rows, i64)) for rows in (0, 2)]
     if MAXIMUM in block.attributes:
         found.append((MAXIMUM, StringAttr("none")))
     if block.attributes.get(PREPACKED) == BoolAttr.from_bool(True) and not isinstance(chosen, WinogradAttr):

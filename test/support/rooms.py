@@ -50,6 +50,7 @@ SUBROOMS: Final[dict[str, tuple[str, ...]]] = {
         "tuned",
         "default",
         "program",
+        "strips",
         "rows",
         "primitives",
         "bytes",

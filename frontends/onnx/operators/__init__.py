@@ -26,6 +26,7 @@ THEMES = (
     "quantized_convolution",
     "quantized_fusions",
     "attention",
+    "rotary",
     "losses",
     "training",
     "spectral",

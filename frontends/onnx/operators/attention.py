@@ -1,7 +1,8 @@
 """
 Attention: products with a softmax between them, for which the schedules of both exist.
 
-The heads of queries that share a head of keys are rows of one product, so that keys and values are not repeated.
+The heads of queries that share a head of keys are rows of one product, or a group of products, so that keys and values
+are not repeated.
 """
 
 from __future__ import annotations
@@ -48,20 +49,20 @@ def attention(
     A row of which all is masked gives 0.
     """
     _check_given(past_key, past_value, lengths, min(left_window_size, right_window_size))
-    packed = query.rank == 3
-    q = _heads(b, query, q_num_heads, "Q")
-    k, v = _heads(b, key, kv_num_heads, "K"), _heads(b, value, kv_num_heads, "V")
+    q = heads_of(b, query, q_num_heads, "Q")
+    k, v = heads_of(b, key, kv_num_heads, "K"), heads_of(b, value, kv_num_heads, "V")
     if past_key is not None:
         k, v = b.concat(past_key, k, axis=2), b.concat(past_value, v, axis=2)
-    factor = 1 / sqrt(b.extent(q, 3, "Q")) if scale is None else scale
-    scores = _scores(b, q, k, factor)
     window = Window(q, k, bool(is_causal), left_window_size, right_window_size, past_key, lengths)
-    bias = bias_of(b, mask, window)
+    bias, apart = bias_of(b, mask, window), _groups(q, k, v)
+    scores = _scores(b, q, k, scale) if apart is None else _scores(b, apart.split(b, q), apart.alone(b, k), scale)
+    bias = bias if apart is None else bias.split(b, apart)
     weights, shown = _weights(b, scores, bias, softcap, softmax_precision, qk_matmul_output_mode)
-    result = _grouped(b, weights, v)
-    if bias.empty is not None:
-        result = b.where(bias.empty, b.full((), 0.0, result.dtype), result)
-    return (_packed(b, result) if packed else result), k, v, shown
+    result = _grouped(b, weights, v) if apart is None else b.matmul(weights, apart.alone(b, v))
+    result = result if bias.empty is None else b.where(bias.empty, b.full((), 0.0, result.dtype), result)
+    if apart is not None:
+        result, shown = apart.join(b, result), apart.join(b, shown)
+    return (packed_heads(b, result) if query.rank == 3 else result), k, v, shown
 
 
 def _check_given(past_key: Value | None, past_value: Value | None, lengths: Value | None, least_window: int) -> None:
@@ -76,7 +77,7 @@ def _check_given(past_key: Value | None, past_value: Value | None, lengths: Valu
 # Products
 
 
-def _heads(b: GraphBuilder, x: Value, heads: int | None, what: str) -> Value:
+def heads_of(b: GraphBuilder, x: Value, heads: int | None, what: str) -> Value:
     """batch x sequence x (heads * size) as batch x heads x sequence x size."""
     if x.rank == 4:
         return x
@@ -87,27 +88,71 @@ def _heads(b: GraphBuilder, x: Value, heads: int | None, what: str) -> Value:
     width = b.extent(x, 2, what)
     if width % heads:
         raise ConversionError(f"{what} is {x.shaped}, which does not divide into {heads} heads")
-    return b.permute_dims(_reshaped(b, x, (None, None, heads, width // heads)), axes=(0, 2, 1, 3))
+    return b.permute_dims(reshaped_heads(b, x, (None, None, heads, width // heads)), axes=(0, 2, 1, 3))
 
 
-def _reshaped(b: GraphBuilder, x: Value, extents: tuple[int | None, ...]) -> Value:
+def reshaped_heads(b: GraphBuilder, x: Value, extents: tuple[int | None, ...]) -> Value:
     """`x` in a shape in which `None` stands for the same extent of `x`, and at most one is -1."""
     source = extents_of(x)
     return reshaped(b, x, [source[axis] if extent is None else extent for axis, extent in enumerate(extents)])
 
 
-def _packed(b: GraphBuilder, x: Value) -> Value:
-    """The opposite of `_heads`."""
+def packed_heads(b: GraphBuilder, x: Value) -> Value:
+    """The opposite of `heads_of`."""
     x = b.permute_dims(x, axes=(0, 2, 1, 3))
-    return _reshaped(b, x, (None, None, b.extent(x, 2, "Y") * b.extent(x, 3, "Y")))
+    return reshaped_heads(b, x, (None, None, b.extent(x, 2, "Y") * b.extent(x, 3, "Y")))
 
 
-def _scores(b: GraphBuilder, q: Value, k: Value, factor: float) -> Value:
-    """Returns `q @ k^T * factor`. For f16, whose range is small, half of the factor is on each side."""
+def _scores(b: GraphBuilder, q: Value, k: Value, scale: float | None) -> Value:
+    """Returns `q @ k^T * scale`. For f16, whose range is small, half of the factor is on each side."""
+    factor = 1 / sqrt(b.extent(q, q.rank - 1, "Q")) if scale is None else scale
     if q.dtype == "f16" and factor > 0:
         q, k, factor = b.multiply(q, sqrt(factor)), b.multiply(k, sqrt(factor)), 1.0
     scaled = q if factor == 1 else b.multiply(q, factor)
+    if k.rank == 5:
+        return b.matmul(scaled, b.permute_dims(k, axes=(0, 1, 2, 4, 3)))
     return _grouped(b, scaled, b.permute_dims(k, axes=(0, 1, 3, 2)))
+
+
+@dataclass(frozen=True)
+class Groups:
+    """Heads of queries in an axis of their own beside the heads of keys that they share."""
+
+    shared: int
+    each: int
+    """The heads of queries per head of keys."""
+
+    def split(self, b: GraphBuilder, x: Value) -> Value:
+        """Splits the heads of `… x heads x sequence x size`. One head, or none, stands for all."""
+        if x.rank < 3:
+            return x
+        *outer, heads, rows, size = extents_of(x)
+        split = (1, 1) if heads == 1 else (self.shared, self.each)
+        return reshaped(b, x, [*outer, *split, rows, size])
+
+    def alone(self, b: GraphBuilder, x: Value) -> Value:
+        """Keys or values, each head of which is for a group."""
+        return b.expand_dims(x, axis=(2,))
+
+    def join(self, b: GraphBuilder, x: Value) -> Value:
+        """The opposite of `split`."""
+        *outer, _, _, rows, size = extents_of(x)
+        return reshaped(b, x, [*outer, self.shared * self.each, rows, size])
+
+
+def _groups(q: Value, k: Value, v: Value) -> Groups | None:
+    """Returns groups where sizes are known and there are several queries, through which strips of rows go then."""
+    heads, shared, rows = q.shape[1], k.shape[1], q.shape[2]
+    if (
+        None in (*q.shape, *k.shape, *v.shape)
+        or not heads
+        or not shared
+        or heads == shared
+        or heads % shared
+        or rows == 1
+    ):
+        return None
+    return Groups(shared, heads // shared)
 
 
 def _grouped(b: GraphBuilder, x: Value, y: Value) -> Value:
@@ -118,9 +163,9 @@ def _grouped(b: GraphBuilder, x: Value, y: Value) -> Value:
     if heads % shared:
         raise ConversionError(f"{heads} heads of Q do not divide into the {shared} heads of K and V")
     rows = x.shape[2]
-    folded = _reshaped(b, x, (None, shared, -1 if rows is None else heads // shared * rows, None))
+    folded = reshaped_heads(b, x, (None, shared, -1 if rows is None else heads // shared * rows, None))
     result = b.matmul(folded, y)
-    return _reshaped(b, result, (None, heads, -1 if rows is None else rows, None))
+    return reshaped_heads(b, result, (None, heads, -1 if rows is None else rows, None))
 
 
 def _weights(
@@ -182,6 +227,12 @@ class Bias:
     mask: Value | None
     empty: Value | None
     """The rows that see nothing, `None` where there are none."""
+
+    def split(self, b: GraphBuilder, groups: Groups) -> Bias:
+        """Returns the same for scores of groups of heads."""
+        return Bias(
+            *(None if each is None else groups.split(b, each) for each in (self.allowed, self.mask, self.empty))
+        )
 
     def added_to(self, b: GraphBuilder, scores: Value) -> Value:
         if self.mask is not None:
@@ -303,59 +354,3 @@ def _always_sees(window: Window) -> bool:
     past = 0 if window.past is None else window.past.shape[2]
     rows, keys = window.q.shape[2], window.k.shape[2]
     return None not in (past, rows, keys) and (past or 0) + (rows or 0) - window.left <= (keys or 0)
-
-
-# Positions
-
-
-@converter("RotaryEmbedding", since=23)
-def rotary_embedding(
-    b: GraphBuilder,
-    x: Value,
-    cosines: Value,
-    sines: Value,
-    positions: Value | None = None,
-    *,
-    interleaved: int = 0,
-    num_heads: int | None = None,
-    rotary_embedding_dim: int = 0,
-) -> Value:
-    """
-    Pairs of numbers turned by the angles of their position: `(x * cos - y * sin, x * sin + y * cos)`.
-
-    A pair are neighbours (`interleaved`), or the numbers at one place of the two halves. Source: Su et al.,
-    RoFormer, 2021.
-    """
-    heads = _heads(b, x, num_heads, "X")
-    size = b.extent(heads, 3, "X")
-    turned = rotary_embedding_dim or size
-    if turned % 2 or turned > size:
-        raise ConversionError(f"rotary_embedding_dim is {turned}, expected an even number up to {size}")
-    if positions is not None:
-        cosines, sines = b.take(cosines, positions, axis=0), b.take(sines, positions, axis=0)
-    if cosines.rank != 3 or cosines.shape[-1] not in (turned // 2, None):
-        raise ConversionError(f"the cosines are {cosines.shaped}, expected batch x sequence x {turned // 2}")
-    cos, sin = b.expand_dims(cosines, axis=(1,)), b.expand_dims(sines, axis=(1,))
-    part = heads if turned == size else _columns(b, heads, 0, turned)
-    left, right = _pairs(b, part, turned, bool(interleaved))
-    first = b.subtract(b.multiply(left, cos), b.multiply(right, sin))
-    second = b.add(b.multiply(left, sin), b.multiply(right, cos))
-    if interleaved:
-        wide = b.concat(b.expand_dims(first, axis=(4,)), b.expand_dims(second, axis=(4,)), axis=4)
-        pieces = [_reshaped(b, wide, (None, None, None, turned))]
-    else:
-        pieces = [first, second]
-    if turned < size:
-        pieces.append(_columns(b, heads, turned, size))
-    result = pieces[0] if len(pieces) == 1 else b.concat(*pieces, axis=3)
-    return _packed(b, result) if x.rank == 3 else result
-
-
-def _columns(b: GraphBuilder, x: Value, begin: int, end: int, step: int = 1) -> Value:
-    return b.strided_slice(x, axes=(3,), begin=(begin,), end=(end,), strides=(step,))
-
-
-def _pairs(b: GraphBuilder, x: Value, size: int, interleaved: bool) -> tuple[Value, Value]:
-    if interleaved:
-        return _columns(b, x, 0, size, 2), _columns(b, x, 1, size, 2)
-    return _columns(b, x, 0, size // 2), _columns(b, x, size // 2, size)

@@ -17,7 +17,7 @@ func.func @shared_product(%x: tensor<4x4xf32>, %b: tensor<4xf32>) -> (tensor<4x4
 
 // CHECK: remark: 'graph.add': not fused: 'graph.add' stretches or moves the elements of %m
 // CHECK: remark: 'graph.divide': not fused: 'graph.divide' does not go over the rows that %s reduces
-// CHECK: remark: 'graph.permute_dims': not fused: no rule merges an out-fusable group into an injective group
+// CHECK: remark: 'graph.permute_dims': not fused: 'graph.permute_dims' moves elements of %n, which is computed as a whole
 func.func @conditions(%x: tensor<4x4xf32>, %b: tensor<2x1x1xf32>, %y: tensor<5x4xf32>) -> (tensor<2x4x4xf32>, tensor<5x4xf32>, tensor<4x4xf32>) {
   %m = graph.matmul %x, %x : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
   %0 = graph.add %m, %b : (tensor<4x4xf32>, tensor<2x1x1xf32>) -> tensor<2x4x4xf32>

@@ -257,3 +257,145 @@ func.func @plan_of_its_own(%x: tensor<4xf32>) -> tensor<4xf32> {
   %1 = graph.exp %0 : (tensor<4xf32>) -> tensor<4xf32>
   func.return %1 : tensor<4xf32>
 }
+
+/// Attention is one group, with what moves its operands and its result.
+// CHECK-LABEL: @fuse_moves_into_rows_of_products(
+func.func @fuse_moves_into_rows_of_products(%q: tensor<8x2x4xf32>, %k: tensor<2x8x4xf32>, %v: tensor<2x8x4xf32>) -> tensor<8x2x4xf32> {
+  // CHECK-NEXT: graph.permute_dims %q, axes = [1, 0, 2] {graph.group = 0 : i64, graph.group_reason = "fuse-moves-into-rows-of-products"}
+  // CHECK-NEXT: graph.permute_dims %k, axes = [0, 2, 1] {graph.group = 0 : i64, graph.group_reason = "fuse-moves-into-rows-of-products"}
+  // CHECK-NEXT: graph.matmul {{.*}}{graph.group = 0 : i64, graph.group_reason = "fuse-product-into-its-rows"}
+  // CHECK-NEXT: graph.softmax {{.*}}{graph.group = 0 : i64, graph.group_reason = "fuse-rows-into-product"}
+  // CHECK-NEXT: graph.matmul {{.*}}{graph.group = 0 : i64, graph.group_reason = "fuse-rows-of-products-into-moves"}
+  // CHECK-NEXT: graph.permute_dims {{.*}}{graph.group = 0 : i64} :
+  %0 = graph.permute_dims %q, axes = [1, 0, 2] : (tensor<8x2x4xf32>) -> tensor<2x8x4xf32>
+  %1 = graph.permute_dims %k, axes = [0, 2, 1] : (tensor<2x8x4xf32>) -> tensor<2x4x8xf32>
+  %2 = graph.matmul %0, %1 : (tensor<2x8x4xf32>, tensor<2x4x8xf32>) -> tensor<2x8x8xf32>
+  %3 = graph.softmax %2, axis = 2 : (tensor<2x8x8xf32>) -> tensor<2x8x8xf32>
+  %4 = graph.matmul %3, %v : (tensor<2x8x8xf32>, tensor<2x8x4xf32>) -> tensor<2x8x4xf32>
+  %5 = graph.permute_dims %4, axes = [1, 0, 2] : (tensor<2x8x4xf32>) -> tensor<8x2x4xf32>
+  func.return %5 : tensor<8x2x4xf32>
+}
+
+/// A softmax by hand, with a mask by a choice.
+// CHECK-LABEL: @fuse_rows_into_product(
+func.func @fuse_rows_into_product(%q: tensor<8x4xf32>, %k: tensor<4x6xf32>, %v: tensor<6x4xf32>, %c: tensor<8x6xi1>, %l: tensor<f32>) -> tensor<8x4xf32> {
+  // CHECK-COUNT-7: {graph.group = 0 : i64, graph.group_reason = "fuse-
+  // CHECK-NEXT: graph.matmul {{.*}}{graph.group = 0 : i64} :
+  %s = graph.matmul %q, %k : (tensor<8x4xf32>, tensor<4x6xf32>) -> tensor<8x6xf32>
+  %b = graph.where %c, %s, %l : (tensor<8x6xi1>, tensor<8x6xf32>, tensor<f32>) -> tensor<8x6xf32>
+  %m = graph.max %b, axis = [1], keepdims = true : (tensor<8x6xf32>) -> tensor<8x1xf32>
+  %d = graph.subtract %b, %m : (tensor<8x6xf32>, tensor<8x1xf32>) -> tensor<8x6xf32>
+  %e = graph.exp %d : (tensor<8x6xf32>) -> tensor<8x6xf32>
+  %t = graph.sum %e, axis = [1], keepdims = true : (tensor<8x6xf32>) -> tensor<8x1xf32>
+  %p = graph.divide %e, %t : (tensor<8x6xf32>, tensor<8x1xf32>) -> tensor<8x6xf32>
+  %y = graph.matmul %p, %v : (tensor<8x6xf32>, tensor<6x4xf32>) -> tensor<8x4xf32>
+  func.return %y : tensor<8x4xf32>
+}
+
+/// The scores have another user.
+// CHECK-LABEL: @no_attention_whose_scores_are_shown(
+func.func @no_attention_whose_scores_are_shown(%q: tensor<8x4xf32>, %k: tensor<4x6xf32>, %v: tensor<6x4xf32>) -> (tensor<8x4xf32>, tensor<8x6xf32>) {
+  // CHECK-NEXT: graph.matmul {{.*}}{graph.group = 0 : i64} :
+  // CHECK-NEXT: graph.softmax {{.*}}{graph.group = 1 : i64} :
+  // CHECK-NEXT: graph.matmul {{.*}}{graph.group = 2 : i64} :
+  %0 = graph.matmul %q, %k : (tensor<8x4xf32>, tensor<4x6xf32>) -> tensor<8x6xf32>
+  %1 = graph.softmax %0, axis = 1 : (tensor<8x6xf32>) -> tensor<8x6xf32>
+  %2 = graph.matmul %1, %v : (tensor<8x6xf32>, tensor<6x4xf32>) -> tensor<8x4xf32>
+  func.return %2, %0 : tensor<8x4xf32>, tensor<8x6xf32>
+}
+
+/// The weights have another user.
+// CHECK-LABEL: @no_attention_whose_weights_are_shown(
+func.func @no_attention_whose_weights_are_shown(%q: tensor<8x4xf32>, %k: tensor<4x6xf32>, %v: tensor<6x4xf32>) -> (tensor<8x4xf32>, tensor<8x6xf32>) {
+  // CHECK-NEXT: graph.matmul {{.*}}{graph.group = 0 : i64} :
+  // CHECK-NEXT: graph.softmax {{.*}}{graph.group = 1 : i64} :
+  // CHECK-NEXT: graph.matmul {{.*}}{graph.group = 2 : i64} :
+  %0 = graph.matmul %q, %k : (tensor<8x4xf32>, tensor<4x6xf32>) -> tensor<8x6xf32>
+  %1 = graph.softmax %0, axis = 1 : (tensor<8x6xf32>) -> tensor<8x6xf32>
+  %2 = graph.matmul %1, %v : (tensor<8x6xf32>, tensor<6x4xf32>) -> tensor<8x4xf32>
+  func.return %2, %1 : tensor<8x4xf32>, tensor<8x6xf32>
+}
+
+/// A row of the result needs all rows of the scores.
+// CHECK-LABEL: @no_softmax_of_columns(
+func.func @no_softmax_of_columns(%q: tensor<8x4xf32>, %k: tensor<4x6xf32>, %v: tensor<6x4xf32>) -> tensor<8x4xf32> {
+  // CHECK-NEXT: graph.matmul {{.*}}{graph.group = 0 : i64} :
+  // CHECK-NEXT: graph.softmax {{.*}}{graph.group = 1 : i64} :
+  // CHECK-NEXT: graph.matmul {{.*}}{graph.group = 2 : i64} :
+  %0 = graph.matmul %q, %k : (tensor<8x4xf32>, tensor<4x6xf32>) -> tensor<8x6xf32>
+  %1 = graph.softmax %0, axis = 0 : (tensor<8x6xf32>) -> tensor<8x6xf32>
+  %2 = graph.matmul %1, %v : (tensor<8x6xf32>, tensor<6x4xf32>) -> tensor<8x4xf32>
+  func.return %2 : tensor<8x4xf32>
+}
+
+/// The weights are the right operand.
+// CHECK-LABEL: @no_weights_on_the_right(
+func.func @no_weights_on_the_right(%q: tensor<8x4xf32>, %k: tensor<4x6xf32>, %v: tensor<4x8xf32>) -> tensor<4x6xf32> {
+  // CHECK-NEXT: graph.matmul {{.*}}{graph.group = 0 : i64} :
+  // CHECK-NEXT: graph.softmax {{.*}}{graph.group = 1 : i64} :
+  // CHECK-NEXT: graph.matmul {{.*}}{graph.group = 2 : i64} :
+  %0 = graph.matmul %q, %k : (tensor<8x4xf32>, tensor<4x6xf32>) -> tensor<8x6xf32>
+  %1 = graph.softmax %0, axis = 1 : (tensor<8x6xf32>) -> tensor<8x6xf32>
+  %2 = graph.matmul %v, %1 : (tensor<4x8xf32>, tensor<8x6xf32>) -> tensor<4x6xf32>
+  func.return %2 : tensor<4x6xf32>
+}
+
+/// One query has one row, which is no work to share.
+// CHECK-LABEL: @no_attention_of_one_query(
+func.func @no_attention_of_one_query(%q: tensor<2x1x4xf32>, %k: tensor<2x4x6xf32>, %v: tensor<2x6x4xf32>) -> tensor<2x1x4xf32> {
+  // CHECK-NEXT: graph.matmul {{.*}}{graph.group = 0 : i64} :
+  // CHECK-NEXT: graph.softmax {{.*}}{graph.group = 1 : i64} :
+  // CHECK-NEXT: graph.matmul {{.*}}{graph.group = 2 : i64} :
+  %0 = graph.matmul %q, %k : (tensor<2x1x4xf32>, tensor<2x4x6xf32>) -> tensor<2x1x6xf32>
+  %1 = graph.softmax %0, axis = 2 : (tensor<2x1x6xf32>) -> tensor<2x1x6xf32>
+  %2 = graph.matmul %1, %v : (tensor<2x1x6xf32>, tensor<2x6x4xf32>) -> tensor<2x1x4xf32>
+  func.return %2 : tensor<2x1x4xf32>
+}
+
+/// A move of an operand that something else needs stays outside.
+// CHECK-LABEL: @no_move_of_two_users(
+func.func @no_move_of_two_users(%q: tensor<8x4xf32>, %k: tensor<6x4xf32>, %v: tensor<6x4xf32>) -> (tensor<8x4xf32>, tensor<4x6xf32>) {
+  // CHECK-NEXT: graph.permute_dims {{.*}}{graph.group = 0 : i64} :
+  // CHECK-NEXT: graph.matmul {{.*}}{graph.group = 1 : i64, graph.group_reason = "fuse-product-into-its-rows"}
+  %0 = graph.permute_dims %k, axes = [1, 0] : (tensor<6x4xf32>) -> tensor<4x6xf32>
+  %1 = graph.matmul %q, %0 : (tensor<8x4xf32>, tensor<4x6xf32>) -> tensor<8x6xf32>
+  %2 = graph.softmax %1, axis = 1 : (tensor<8x6xf32>) -> tensor<8x6xf32>
+  %3 = graph.matmul %2, %v : (tensor<8x6xf32>, tensor<6x4xf32>) -> tensor<8x4xf32>
+  func.return %3, %0 : tensor<8x4xf32>, tensor<4x6xf32>
+}
+
+/// A product, a softmax of its rows, and another product.
+// CHECK-LABEL: @fuse_product_into_its_rows(
+func.func @fuse_product_into_its_rows(%q: tensor<8x4xf32>, %k: tensor<4x6xf32>, %v: tensor<6x4xf32>) -> tensor<8x4xf32> {
+  // CHECK-NEXT: graph.matmul {{.*}}{graph.group = 0 : i64, graph.group_reason = "fuse-product-into-its-rows"}
+  // CHECK-NEXT: graph.softmax {{.*}}{graph.group = 0 : i64, graph.group_reason = "fuse-rows-into-product"}
+  // CHECK-NEXT: graph.matmul {{.*}}{graph.group = 0 : i64} :
+  %0 = graph.matmul %q, %k : (tensor<8x4xf32>, tensor<4x6xf32>) -> tensor<8x6xf32>
+  %1 = graph.softmax %0, axis = 1 : (tensor<8x6xf32>) -> tensor<8x6xf32>
+  %2 = graph.matmul %1, %v : (tensor<8x6xf32>, tensor<6x4xf32>) -> tensor<8x4xf32>
+  func.return %2 : tensor<8x4xf32>
+}
+
+/// The result of attention is moved.
+// CHECK-LABEL: @fuse_rows_of_products_into_moves(
+func.func @fuse_rows_of_products_into_moves(%q: tensor<2x8x4xf32>, %k: tensor<2x4x6xf32>, %v: tensor<2x6x4xf32>) -> tensor<8x8xf32> {
+  // CHECK-COUNT-3: {graph.group = 0 : i64, graph.group_reason = "fuse-
+  // CHECK-NEXT: graph.permute_dims {{.*}}{graph.group = 0 : i64, graph.group_reason = "fuse-into-injective"}
+  // CHECK-NEXT: graph.reshape {{.*}}{graph.group = 0 : i64} :
+  %0 = graph.matmul %q, %k : (tensor<2x8x4xf32>, tensor<2x4x6xf32>) -> tensor<2x8x6xf32>
+  %1 = graph.softmax %0, axis = 2 : (tensor<2x8x6xf32>) -> tensor<2x8x6xf32>
+  %2 = graph.matmul %1, %v : (tensor<2x8x6xf32>, tensor<2x6x4xf32>) -> tensor<2x8x4xf32>
+  %3 = graph.permute_dims %2, axes = [1, 0, 2] : (tensor<2x8x4xf32>) -> tensor<8x2x4xf32>
+  %4 = graph.reshape %3, shape = [8, 8] : (tensor<8x2x4xf32>) -> tensor<8x8xf32>
+  func.return %4 : tensor<8x8xf32>
+}
+
+/// A product whose result is moved, but that takes no rows of another one.
+// CHECK-LABEL: @no_rows_of_products_into_moves(
+func.func @no_rows_of_products_into_moves(%q: tensor<8x4xf32>, %k: tensor<4x6xf32>) -> tensor<6x8xf32> {
+  // CHECK-NEXT: graph.matmul {{.*}}{graph.group = 0 : i64} :
+  // CHECK-NEXT: graph.permute_dims {{.*}}{graph.group = 1 : i64} :
+  %0 = graph.matmul %q, %k : (tensor<8x4xf32>, tensor<4x6xf32>) -> tensor<8x6xf32>
+  %1 = graph.permute_dims %0, axes = [1, 0] : (tensor<8x6xf32>) -> tensor<6x8xf32>
+  func.return %1 : tensor<6x8xf32>
+}

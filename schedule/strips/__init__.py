@@ -1,0 +1,1 @@
+"""Kernels that take a few rows at a time through two products and what stands between them."""
