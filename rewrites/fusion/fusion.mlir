@@ -37,3 +37,11 @@ pattern.group_rule "fuse-reductions-of-the-same-rows" doc "reductions over the s
     through [elementwise, broadcast, reduction, out-fusable] %between
   where post-dominated(%producer, %consumer, %between) remark "{name} has {users} users outside the group",
     same-rows(%producer, %between, %consumer) remark "{consumer} does not go over the rows that {name} reduces"
+
+pattern.group_rule "fuse-sibling-reductions" doc "reductions of the same rows of one tensor, none of which needs another, are one function with a result each"
+  : [reduction, out-fusable] %producer into [reduction, out-fusable] %consumer
+  where siblings(%producer, %consumer), same-rows(%producer, %consumer)
+
+pattern.group_rule "fuse-injective-into-siblings" doc "what only sibling reductions read is computed in their function"
+  : [elementwise, broadcast, injective] %producer into out-fusable %consumer
+  where users-inside(%producer, %consumer), has-rows(%consumer)
