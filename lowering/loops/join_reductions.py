@@ -43,8 +43,8 @@ class JoinReductionsPass(StepwellPass):
 
     Both are grids at the top of a loop function with the same loops, apart from those of one iteration. What is between
     them must not touch what the one that moves writes, nor write what it reads. Contractions and windows stay apart.
-    So does a sum that may not be regrouped from a reduction that may, since it would take that off vectors. A joined
-    reduction has at most 6 results. Grids and blocks that ask for a schedule stay.
+    So does a sum that may not be regrouped from a reduction that may, since it would take that off vectors, and so do
+    equal sums of floats. A joined reduction has at most 6 results. Grids and blocks that ask for a schedule stay.
     """
 
     name = "join-reductions"

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from xdsl.dialects import memref, scf
+from xdsl.dialects import arith, memref, scf
+from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
 
 from ...analysis.access_regions import body_accesses, is_inside, root_buffer
 from ...analysis.loop_nests import levels_of, perfect_block
-from ...analysis.reductions import accumulators, init_stores
+from ...analysis.reductions import Accumulator, accumulators, init_stores
 from ...analysis.reorder import is_reassociable, may_reorder
 from ...core.ir.walk import walk
 from ...dialects.tensor_loop import AllocOp, BlockOp, ForOp, GridOp, InitOp, YieldOp
@@ -105,8 +106,9 @@ def are_siblings(first: RowReduction, second: RowReduction) -> bool:
     """
     Returns whether two reductions read elements of one tensor in the same turns of equal loops.
 
-    One whose sum may not be regrouped would take the other off vectors, so both are free or none is. No two buffers may
-    be views of one.
+    One whose sum may not be regrouped would take the other off vectors, so both are free or none is. LLVM makes one
+    value of equal sums of floats and then finds no form on vectors, so these stay apart. No two buffers may be views of
+    one.
     """
     if first.shape != second.shape or first.is_free != second.is_free:
         return False
@@ -114,8 +116,53 @@ def are_siblings(first: RowReduction, second: RowReduction) -> bool:
         return False
     if not any(second.elements.get(buffer) == place for buffer, place in first.elements.items()):
         return False
+    if _have_equal_sums(first, second):
+        return False
     buffers = _buffers(first.block) | _buffers(second.block)
     return len({root_buffer(buffer) for buffer in buffers}) == len(buffers)
+
+
+def _have_equal_sums(first: RowReduction, second: RowReduction) -> bool:
+    """Returns whether both blocks add up the same floats, as a sum and a mean of one tensor do."""
+    axes = {second.block.axes[b]: first.block.axes[a] for a, b in zip(first.long, second.long, strict=True)}
+    sums = [_summand(each) for each in accumulators(first.block) or ()]
+    others = [_summand(each) for each in accumulators(second.block) or ()]
+    return any(a is not None and b is not None and _are_equal(a, b, axes) for a in sums for b in others)
+
+
+def _summand(accumulator: Accumulator) -> SSAValue | None:
+    """Returns what is added to a sum of floats in each turn, or `None` for any other accumulator."""
+    update, old = accumulator.store.value.owner, [load.res for load in accumulator.loads]
+    if not isinstance(update, arith.AddfOp):
+        return None
+    return next((operand for operand in update.operands if operand not in old), None)
+
+
+def _are_equal(first: SSAValue, second: SSAValue, axes: dict[SSAValue, SSAValue]) -> bool:
+    """Returns whether values of two blocks are computed alike. `axes` are those of the first for each of the second."""
+    pending = [(first, second)]
+    while pending:
+        a, b = pending.pop()
+        left, right = a.owner, b.owner
+        if isinstance(left, Operation) and isinstance(right, Operation) and (left.operands or right.operands):
+            if left.name != right.name or left.properties != right.properties or left.regions or right.regions:
+                return False
+            if len(left.operands) != len(right.operands):
+                return False
+            pending += zip(left.operands, right.operands, strict=True)
+        elif isinstance(left, arith.ConstantOp) and isinstance(right, arith.ConstantOp):
+            if left.value != right.value:
+                return False
+        elif a is not b and axes.get(b) is not a and not _is_short(a, b, axes):
+            return False
+    return True
+
+
+def _is_short(first: SSAValue, second: SSAValue, axes: dict[SSAValue, SSAValue]) -> bool:
+    """Returns whether two indices are 0 in both blocks: axes of one iteration, or the constant in place of one."""
+    return all(
+        isinstance(each.type, IndexType) and each not in axes and each not in axes.values() for each in (first, second)
+    )
 
 
 def _buffers(block: BlockOp) -> set[SSAValue]:

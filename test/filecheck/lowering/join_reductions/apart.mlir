@@ -63,6 +63,22 @@ func.func @use(%x: tensor<8x8xf32>, %w: tensor<8x8xf32>, %v: tensor<8x8xf32>) ->
 
 // -----
 
+/// A sum and a mean add up the same numbers. LLVM makes one sum of them, and then finds no vectors.
+// CHECK-LABEL: tensor_loop.func private @no_equal_sums
+// CHECK: tensor_loop.block "sum"
+// CHECK: tensor_loop.block "mean_sum"
+func.func private @no_equal_sums(%x: tensor<8x8xf32>) -> (tensor<8xf32>, tensor<8x1xf32>) attributes {graph.primitive} {
+  %0 = graph.sum %x, axis = [1] : (tensor<8x8xf32>) -> tensor<8xf32>
+  %1 = graph.mean %x, axis = [1], keepdims = true : (tensor<8x8xf32>) -> tensor<8x1xf32>
+  func.return %0, %1 : tensor<8xf32>, tensor<8x1xf32>
+}
+func.func @use(%x: tensor<8x8xf32>) -> (tensor<8xf32>, tensor<8x1xf32>) {
+  %0, %1 = func.call @no_equal_sums(%x) : (tensor<8x8xf32>) -> (tensor<8xf32>, tensor<8x1xf32>)
+  func.return %0, %1 : tensor<8xf32>, tensor<8x1xf32>
+}
+
+// -----
+
 /// The sum of floats may not be regrouped here, the maximum may.
 // CHECK-LABEL: tensor_loop.func private @no_kept_order
 // CHECK: tensor_loop.block "max"
