@@ -124,10 +124,12 @@ def are_siblings(first: RowReduction, second: RowReduction) -> bool:
 
 def _have_equal_sums(first: RowReduction, second: RowReduction) -> bool:
     """Returns whether both blocks add up the same floats, as a sum and a mean of one tensor do."""
-    axes = {second.block.axes[b]: first.block.axes[a] for a, b in zip(first.long, second.long, strict=True)}
+    axes: dict[SSAValue, SSAValue] = {}
+    for a, b in zip(first.long, second.long, strict=True):
+        axes[second.block.axes[b]] = first.block.axes[a]
     sums = [_summand(each) for each in accumulators(first.block) or ()]
     others = [_summand(each) for each in accumulators(second.block) or ()]
-    return any(a is not None and b is not None and _are_equal(a, b, axes) for a in sums for b in others)
+    return any(one is not None and two is not None and _are_equal(one, two, axes) for one in sums for two in others)
 
 
 def _summand(accumulator: Accumulator) -> SSAValue | None:
