@@ -9,6 +9,7 @@ from .llvm_text.emit_llvm_text import emit_llvm_text as emit_llvm_text
 from .loops.fuse_loops import FuseLoopsPass as FuseLoopsPass
 from .loops.guard_accesses import GuardAccessesPass as GuardAccessesPass
 from .loops.inline_loops import InlineLoopsPass as InlineLoopsPass
+from .loops.join_reductions import JoinReductionsPass as JoinReductionsPass
 from .loops.prove_written import ProveWrittenPass as ProveWrittenPass
 from .loops.split_loops import SplitLoopsPass as SplitLoopsPass
 from .loops_to_scf.lower_loops_to_scf import LowerLoopsToSCFPass as LowerLoopsToSCFPass

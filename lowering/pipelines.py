@@ -56,7 +56,8 @@ TO_LOOPS: Passes = (
     "fuse-loops",  # The kernels of a group become one kernel.
     "inline-loops",  # Producers are computed where they are read.
     "split-loops",  # Elementwise loops are cut where conditions on their variables change.
-    "inline-loops",  # The pieces read fewer producers each.
+    "join-reductions",  # Reductions of one tensor read it once.
+    "inline-loops",  # The pieces and joined reductions read fewer producers each.
 )
 """The lowering of the graph level to the tensor_loop level."""
 
@@ -93,7 +94,7 @@ STRICT = without(SIMPLIFY, BATCH_NORM, "fold-scale-axis", "zero-subnormals")
 EXACT = without(STRICT, "optimize-layouts")
 """The part of `SIMPLIFY` that level 1 runs."""
 
-UNFUSED_LOOPS = without(TO_LOOPS, "fuse-loops", "inline-loops", "split-loops")
+UNFUSED_LOOPS = without(TO_LOOPS, "fuse-loops", "inline-loops", "split-loops", "join-reductions")
 """The part of `TO_LOOPS` that level 0 runs: a kernel per op."""
 
 UNTUNED: Passes = (

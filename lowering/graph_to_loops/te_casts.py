@@ -68,12 +68,16 @@ def _float_to_narrow_integer(ops: ScalarOps, value: SSAValue, source: str, targe
     """
     The same for integers of up to 16 bits. Floats hold their bounds, so the float is moved into the range, by a minimum
     and a maximum of one instruction each. The conversion is the one to 32 bits, which vectors have.
+
+    The maximum comes first and gives its bound for a NaN. That is the 0 that a NaN becomes, where the bound is 0.
     """
     low, high = (ops.constant(float(bound), source) for bound in dtypes.integer_range(target))
-    inside = ops.select(ops.compare_float("olt", value, high), value, high)
-    inside = ops.select(ops.compare_float("ogt", inside, low), inside, low)
+    inside = ops.select(ops.compare_float("ogt", value, low), value, low)
+    inside = ops.select(ops.compare_float("olt", inside, high), inside, high)
     whole = ops.add(arith.FPToSIOp(inside, compute_type("i32")))  # pyright: ignore[reportArgumentType]
     narrow = _integer_to_integer(ops, whole, "i32", target)
+    if dtypes.integer_range(target)[0] == 0:
+        return narrow
     return ops.select(ops.compare_float("uno", value, value), ops.constant(0, target), narrow)
 
 

@@ -26,6 +26,9 @@ from ...dialects.tensor_loop import BlockOp, Constraint, InitOp, LoopOp
 from .block_values import BlockValues
 from .loop_nest import AffineScope
 
+MOST_WRITTEN_OUT = 8
+"""The most iterations of an unrolled loop that are written out here, so that a loop of vectors around it holds none."""
+
 
 @dataclass(frozen=True)
 class ReductionChain:
@@ -132,12 +135,24 @@ class ChainLowering:
         if not levels:
             return self._lower_masked_body(carried)
         level = levels[0]
+        if self._is_written_out(level):
+            assert isinstance(level.extent, int)
+            for number in range(level.extent):
+                self.target.values[level.variable] = self.target.emitter.constant(number)
+                carried = self._lower_levels(levels[1:], carried)
+            return carried
         extent = level.extent if isinstance(level.extent, int) else self.target.value(level.extent)
         names = [found.loads[0].res.name_hint if found.loads else None for found in self.chain.accumulators]
         with self.target.emitter.loop(extent, level.variable.name_hint, level.kind, carried, names) as loop:
             self.target.values[level.variable] = loop.variable
             loop.yielded = tuple(self._lower_levels(levels[1:], list(loop.carried)))
         return list(loop.results)
+
+    def _is_written_out(self, level: Level) -> bool:
+        """Returns whether the iterations of a loop stand one after the other. It is short and updates several sums."""
+        if level.kind != "unrolled" or len(self.chain.accumulators) < 2:
+            return False
+        return isinstance(level.extent, int) and level.extent <= MOST_WRITTEN_OUT
 
     def _lower_masked_body(self, carried: list[SSAValue]) -> list[SSAValue]:
         """Emits the body where its predicate holds. Elsewhere the accumulators stay as they are."""

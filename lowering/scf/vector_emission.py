@@ -37,7 +37,7 @@ def emit_vectors(body: VectorBody, requests: Sequence[Request] = ()) -> None:
     The loops prefetch what `requests` say.
     """
     loop = body.loop
-    width = LANES * min(REGISTERS, body.extent // LANES)
+    width = LANES * min(_registers(body), body.extent // LANES)
     whole = body.extent - body.extent % width
     aligned = body.extent - body.extent % LANES
     chunks = [(start, end - start) for start, end in ((whole, aligned), (aligned, body.extent)) if end > start]
@@ -49,12 +49,19 @@ def emit_vectors(body: VectorBody, requests: Sequence[Request] = ()) -> None:
     Rewriter.replace_op(loop, [], totals)
 
 
+def _registers(body: VectorBody) -> int:
+    """Returns how many registers one iteration works on: fewer where several masks of NaNs are carried, which are 7."""
+    return REGISTERS if len({each.number for each in body.extremes}) < 2 else REGISTERS // 2
+
+
 class _TileLoops:
     """Emits loops over tiles, and single tiles, before the loop of `body`."""
 
     def __init__(self, body: VectorBody, requests: Sequence[Request]):
         self.body = body
         self.requests = requests
+        self.tested = tuple(dict.fromkeys(each.number for each in body.extremes))
+        """The numbers that maxima and minima look at, each once. Both may look at the same."""
         self.point = InsertPoint.before(body.loop)
 
     def add(self, op: Operation) -> Operation:
@@ -67,13 +74,13 @@ class _TileLoops:
 
     def identities(self, columns: int) -> list[SSAValue]:
         """
-        Returns a tile to start from for each sum, maximum or minimum. The tiles that say where the numbers of maxima
-        and minima were no NaNs come after those.
+        Returns a tile to start from for each sum, maximum or minimum. After those come the tiles that say where the
+        numbers of maxima and minima were no NaNs, one for each number.
         """
         type_ = VectorType(f32, [1, columns])
         found = [DenseIntOrFPElementsAttr.from_list(type_, [IDENTITY[each.kind]]) for each in self.body.reductions]
         clean = DenseIntOrFPElementsAttr.from_list(VectorType(i1, [1, columns]), [1])
-        found += [clean for _ in self.body.extremes]
+        found += [clean for _ in self.tested]
         return [self.add(arith.ConstantOp(each)).results[0] for each in found]
 
     def combined(self, totals: Sequence[SSAValue], tiles: Sequence[SSAValue]) -> list[SSAValue]:
@@ -88,8 +95,9 @@ class _TileLoops:
         """Returns the tiles of the reductions, with NaNs in the lanes in which a maximum or minimum has met one."""
         body = self.body
         found = list(tiles[: len(body.reductions)])
-        for each, clean in zip(body.extremes, tiles[len(body.reductions) :], strict=True):
-            place = body.reductions.index(each)
+        masks = dict(zip(self.tested, tiles[len(body.reductions) :], strict=True))
+        for each in body.extremes:
+            place, clean = body.reductions.index(each), masks[each.number]
             block = Block(arg_types=[f32, i1])
             nan = arith.ConstantOp(FloatAttr(math.nan, f32))
             chosen = arith.SelectOp(block.args[1], block.args[0], nan.result)
@@ -123,7 +131,8 @@ class _TileLoops:
         }
         updates = {each.update for each in body.reductions}
         extremes: dict[Operation, Reduction] = {each.update: each for each in body.extremes}
-        clean: dict[Operation, SSAValue] = dict(zip(extremes, carried[len(body.reductions) :], strict=True))
+        clean: dict[SSAValue, SSAValue] = dict(zip(self.tested, carried[len(body.reductions) :], strict=True))
+        untested = set(clean)
         if columns >= LANES:
             self._ask_ahead(start, columns)
         for op in body.block.ops:
@@ -140,7 +149,9 @@ class _TileLoops:
                 each = extremes[op]
                 number = self._mapped(each.number, columns, kept, tiles)
                 tiles[op.results[0]] = self._extreme(each, number, tiles[each.argument])
-                clean[op] = self._clean(number, clean[op])
+                if each.number in untested:
+                    untested.remove(each.number)
+                    clean[each.number] = self._clean(number, clean[each.number])
             elif op in updates:
                 self._mapped(op.results[0], columns, kept, tiles)
             elif op in body.kept:

@@ -31,9 +31,10 @@ class ApplyFusionPlanPass(StepwellPass):
     Moves each group of a fusion plan that has two ops or more into a fused function of its own.
 
     The function is named after its ops. The values that the group takes from outside are its parameters, in the order
-    of use. Groups that compute the same share one function. Constants all of whose elements are one number are copied
-    into it. The plan is removed, and ops that are alone in their group stay where they are. The groups are those of
-    `graph.group`, whoever wrote it.
+    of use. Its results are what is used outside, in the order of the ops. What needs one of several results and stands
+    before the last op of the group moves behind it. Groups that compute the same share one function. Constants all of
+    whose elements are one number are copied into it. The plan is removed, and ops that are alone in their group stay
+    where they are. The groups are those of `graph.group`, whoever wrote it.
 
     Before:
         %0 = graph.add %x, %b {graph.group = 0 : i64} : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
@@ -68,30 +69,37 @@ class _Functions:
         self._module, self._names, self._texts = module, NameSupply(module), Texts()
         self.by_hash: dict[str, str] = {}
 
-    def name_of(self, ops: Sequence[Operation], inputs: Sequence[SSAValue], stem: str) -> str:
-        """Returns the name of a function with copies of `ops`, the last of which gives its result."""
+    def name_of(
+        self, ops: Sequence[Operation], outputs: Sequence[SSAValue], inputs: Sequence[SSAValue], stem: str
+    ) -> str:
+        """Returns the name of a function with copies of `ops` that gives `outputs`, results of some of them."""
         key = structural_hash_of_ops(ops, inputs, self._texts)
+        if len(outputs) > 1:
+            key += "".join(f" {ops.index(value.owner)}" for value in outputs)  # pyright: ignore[reportArgumentType]
         if key not in self.by_hash:
             self.by_hash[key] = self._names.fresh(stem)
-            function = outlined(self.by_hash[key], ops, ops[-1].results, inputs, PRIMITIVE)
+            function = outlined(self.by_hash[key], ops, outputs, inputs, PRIMITIVE)
             self._module.body.block.add_op(function)
         return self.by_hash[key]
 
 
 def _outline(ops: list[Operation], made: _Functions, purity: Purity) -> None:
-    """Puts a call of the function of a group, of which the last op is the root, in its place."""
-    root = ops[-1]
-    block = root.parent
+    """Puts a call of the function of a group in the place of its last op. What needs an earlier result follows."""
+    block = ops[0].parent
     assert block is not None
+    outputs = _outputs(ops)
+    root = _gathered(ops) if len(outputs) > 1 else ops[-1]
     copied, splats = _splats(ops)
     inputs = captured_values([*copied, *ops])
-    name = made.name_of([*copied, *ops], inputs, function_stem(ops))
+    name = made.name_of([*copied, *ops], outputs, inputs, function_stem(ops))
     # The constructor would take as long as the hash of a group.
-    call = func.CallOp.create(operands=inputs, result_types=[root.results[0].type], properties={"callee": symbol(name)})
+    types = [value.type for value in outputs]
+    call = func.CallOp.create(operands=inputs, result_types=types, properties={"callee": symbol(name)})
     copy_location(root, call)
     block.insert_op_before(call, root)
-    call.results[0].name_hint = root.results[0].name_hint
-    root.results[0].replace_all_uses_with(call.results[0])
+    for value, result in zip(outputs, call.results, strict=True):
+        result.name_hint = value.name_hint
+        value.replace_all_uses_with(result)
     for op in reversed(ops):
         op.detach()
         op.erase()
@@ -101,6 +109,37 @@ def _outline(ops: list[Operation], made: _Functions, purity: Purity) -> None:
         if is_dead(op, purity):
             op.detach()
             op.erase()
+
+
+def _outputs(ops: Sequence[Operation]) -> list[SSAValue]:
+    """Returns the results of `ops` that are used outside, that of the last one anyway."""
+    inside = {each for op in ops for each in op.walk()}
+    return [
+        op.results[0] for op in ops if op is ops[-1] or any(use.operation not in inside for use in op.results[0].uses)
+    ]
+
+
+def _gathered(ops: Sequence[Operation]) -> Operation:
+    """Moves what needs one of `ops` and stands between them behind the last, and returns that."""
+    block = ops[0].parent
+    assert block is not None
+    left, inside = set(ops), set(ops)
+    needed = {result for op in ops for result in op.results}
+    moved: list[Operation] = []
+    last = ops[-1]
+    for op in block.ops:
+        if op in inside:
+            left.remove(op)
+            last = op
+        elif any(operand in needed for each in op.walk() for operand in each.operands):
+            needed.update(op.results)
+            moved.append(op)
+        if not left:
+            break
+    for op in reversed(moved):
+        op.detach()
+        block.insert_op_after(op, last)
+    return last
 
 
 def _splats(ops: Sequence[Operation]) -> tuple[list[FullOp], list[Operation]]:

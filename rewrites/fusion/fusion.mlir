@@ -57,3 +57,11 @@ pattern.group_rule "fuse-rows-of-products-into-moves" doc "an op that moves elem
   : out-fusable %producer into injective %consumer
   where post-dominated(%producer, %consumer) remark "{name} has {users} users outside the group",
     around-rows-of-products(%producer, %consumer) remark "{consumer} moves elements of {name}, which is computed as a whole"
+
+pattern.group_rule "fuse-sibling-reductions" doc "reductions of the same rows of one tensor, none of which needs another, are one function with a result each"
+  : [reduction, out-fusable] %producer into [reduction, out-fusable] %consumer
+  where siblings(%producer, %consumer), same-rows(%producer, %consumer)
+
+pattern.group_rule "fuse-injective-into-siblings" doc "what only sibling reductions read is computed in their function"
+  : [elementwise, broadcast, injective] %producer into out-fusable %consumer
+  where users-inside(%producer, %consumer), has-rows(%consumer)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from xdsl.dialects.builtin import TensorType
-from xdsl.ir import Block, Operation
+from xdsl.ir import Block, Operation, SSAValue
 
 from ...analysis.kinds import OpFacts, OpKind
 from ...analysis.op_kind import facts_of_op
@@ -22,14 +22,24 @@ MOST_BETWEEN = 64
 @dataclass(eq=False)
 class Group:
     """
-    Ops that are to be one function. `root` is the only one whose result is used outside, and all others lead to it.
+    Ops that are to be one function. `root` is the last one whose result is used outside, as a rule the only one, and
+    all others lead to such ops.
     """
 
     root: Operation
     kind: OpKind
     rows: Rows | None
     """The rows of the reductions in it. It is `None` when there are none, or one without rows, or different ones."""
-    size: int = 1
+    ops: list[Operation] = field(default_factory=list)
+    results: list[Operation] = field(default_factory=list)
+    """The ops whose results are used outside. There are several in a group of sibling reductions only."""
+
+    def __post_init__(self) -> None:
+        self.ops, self.results = [self.root], [self.root]
+
+    @property
+    def size(self) -> int:
+        return len(self.ops)
 
     @property
     def shape(self) -> Sizes:
@@ -43,8 +53,12 @@ class Group:
 
 def sizes_of(op: Operation) -> Sizes:
     """Returns the shape of the first result."""
-    type_ = op.results[0].type
-    return tuple(type_.get_shape()) if isinstance(type_, TensorType) else ()
+    return shape_of_value(op.results[0])
+
+
+def shape_of_value(value: SSAValue) -> Sizes:
+    """Returns the shape of a tensor, and that of a scalar for any other value."""
+    return tuple(value.type.get_shape()) if isinstance(value.type, TensorType) else ()
 
 
 def merged_kind(kinds: Sequence[OpKind], last: OpKind) -> OpKind:
@@ -137,7 +151,7 @@ class Groups:
                 group = self.of(user)
                 if group is consumer or group in found:
                     continue
-                if group is None or len(found) == MOST_BETWEEN:
+                if group is None or len(group.results) > 1 or len(found) == MOST_BETWEEN:
                     return None
                 found[group] = None
                 pending.append(group.root)
@@ -149,8 +163,13 @@ class Groups:
         consumer.kind = merged_kind([part.kind for part in parts], consumer.kind)
         consumer.rows = rows[0] if rows and all(each == rows[0] for each in rows) else None
         for part in parts:
-            consumer.size += part.size
+            consumer.ops += part.ops
             self._into[part] = consumer
+
+    def join(self, first: Group, second: Group) -> None:
+        """Makes `first` part of `second`, which comes later, and gives that the results of both."""
+        self.merge([first], second)
+        second.results = [*first.results, *second.results]
 
 
 def is_member(op: Operation) -> bool:
@@ -158,4 +177,4 @@ def is_member(op: Operation) -> bool:
     return len(op.results) == 1 and isinstance(op.results[0].type, TensorType) and not is_constant_op(op)
 
 
-__all__ = ["Group", "Groups", "is_member", "merged_kind", "sizes_of", "without_ones"]
+__all__ = ["Group", "Groups", "is_member", "merged_kind", "shape_of_value", "sizes_of", "without_ones"]

@@ -15,13 +15,14 @@ from xdsl.ir import Block, Operation
 from xdsl.traits import IsTerminator
 
 from ...analysis.kinds import OpKind
-from ...analysis.op_kind import kind_of_op
+from ...analysis.op_kind import facts_of_op, kind_of_op
 from ...analysis.post_dominators import PostDominators
 from ...core.messages.diagnostics import fail
 from ...core.roles import PREPARE
 from ...dialects.traits import LoopSemantics, may_fail
 from ...patterns.language.functions import functions_of, is_closed
 from .groups import is_member
+from .siblings import UnitOf, obstacle
 
 GROUP = "graph.group"
 REASON = "graph.group_reason"
@@ -81,12 +82,13 @@ def read_plan(function: func.FuncOp) -> list[list[Operation]]:
             if GROUP in op.attributes:
                 groups.setdefault(_number_of(op), []).append(op)
     post_dominators: dict[Block, PostDominators] = {}
+    unit_of = {op: ops for ops in groups.values() for op in ops}
     for number, ops in groups.items():
         block = ops[0].parent
         assert block is not None
         if block not in post_dominators:
             post_dominators[block] = PostDominators(block)
-        _check_group(number, ops, post_dominators[block])
+        _check_group(number, ops, post_dominators[block], lambda op: unit_of.get(op, (op,)))
     return list(groups.values())
 
 
@@ -97,7 +99,7 @@ def _number_of(op: Operation) -> int:
     return found.value.data
 
 
-def _check_group(number: int, ops: list[Operation], post_dominators: PostDominators) -> None:
+def _check_group(number: int, ops: list[Operation], post_dominators: PostDominators, unit_of: UnitOf) -> None:
     for op in ops:
         if op.parent is not ops[0].parent:
             hint = "groups do not reach into branches or loops: give the op another number"
@@ -108,11 +110,43 @@ def _check_group(number: int, ops: list[Operation], post_dominators: PostDominat
         return
     inside = set(ops)
     root = ops[-1]
+    several = False
     for op in ops[:-1]:
         users = post_dominators.users(op)
         outside = [user for user in users if user not in inside]
-        if outside or post_dominators.is_used_elsewhere(op) or not users:
+        used = bool(outside) or post_dominators.is_used_elsewhere(op)
+        if used and _is_from_rows(op, ops):
+            several = True
+        elif used or not users:
             _refuse(number, op, outside, inside, root, post_dominators)
+    if several and (op := obstacle(ops, unit_of, post_dominators)) is not None:
+        _refuse_together(number, op, inside, post_dominators)
+
+
+def _is_from_rows(op: Operation, ops: Sequence[Operation]) -> bool:
+    """
+    Returns whether an op of a group may give a second result: all reductions of the group go over the same rows, and
+    both this op and the last one need one of them.
+    """
+    facts = {each: facts_of_op(each) for each in ops}
+    reducing = [each for each in ops if facts[each].kind >= OpKind.REDUCTION]
+    rows = {facts[each].rows for each in reducing}
+    if len(rows) != 1 or None in rows:
+        return False
+    after: set[Operation] = set(reducing)
+    for each in ops:
+        if any(operand.owner in after for operand in each.operands):
+            after.add(each)
+    return op in after and ops[-1] in after
+
+
+def _refuse_together(number: int, op: Operation, inside: set[Operation], post_dominators: PostDominators) -> None:
+    """Raises the error for an op outside that keeps a group with several results from being one function."""
+    if any(user in inside for user in post_dominators.users(op)):
+        message = f"group {number} needs '{op.name}', which is outside and needs a result of the group"
+        fail(op, message, hint=f"give it the number {number} too, or split the group")
+    message = f"'{op.name}' needs a result of group {number} before its last op, and may not move behind that"
+    fail(op, message, hint="give the op that it needs another number")
 
 
 def _refuse(

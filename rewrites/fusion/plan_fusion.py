@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,6 +21,7 @@ from ...patterns.running.selection import check_known
 from .groups import Group, Groups
 from .plan import blocks_of, has_plan, planned_functions, read_plan, why_opaque, write_group
 from .rules import Candidate, GroupRule, group_rules_of_file, shipped_group_rules
+from .siblings import pairs
 
 SHIPPED_FILE = "fusion.mlir"
 
@@ -101,17 +102,49 @@ class _Planner:
         Applies every rule to all groups, in the order of the rules, again while something changes.
 
         It goes from the first producers to the last, then back. A rule that lets one merge follow from another takes
-        few rounds then, in whichever direction they follow.
+        few rounds then, in whichever direction they follow. Rules that leave several results come last, because no
+        other rule merges such a group again.
         """
         changed, forward = True, True
+        first = [rule for rule in self._rules if not rule.several]
         while changed:
             changed = False
-            for rule in self._rules:
+            for rule in first:
                 found = list(self.groups)
                 for group in found if forward else reversed(found):
                     if group.kind in rule.producer and self.groups.of(group.root) is group:
                         changed = self._apply(rule, group) or changed
             forward = not forward
+        last = [rule for rule in self._rules if rule.several]
+        changed = bool(last)
+        while changed:
+            changed = False
+            for rule in last:
+                changed = self._join(rule) or changed
+
+    def _join(self, rule: GroupRule) -> bool:
+        """Applies a rule that leaves several results, and returns whether it merged anything."""
+        changed = False
+        candidates = pairs(self.groups) if rule.is_of_siblings else self._neighbours()
+        for producer, consumer in list(candidates):
+            gone = self.groups.of(producer.root) is not producer or self.groups.of(consumer.root) is not consumer
+            if gone or not rule.applies_to(producer.kind, consumer.kind):
+                continue
+            candidate = Candidate(self.groups, rule, producer, consumer.root, consumer, [])
+            if candidate.failing() is None and self._size(candidate) <= self._max_ops:
+                changed = True
+                self.reasons[producer.root] = rule.name
+                self.groups.join(producer, consumer) if rule.is_of_siblings else self.groups.merge([producer], consumer)
+                count(rule.name)
+        return changed
+
+    def _neighbours(self) -> Iterator[tuple[Group, Group]]:
+        """Yields the groups before those with several results, each with one that uses it, the last ones first."""
+        for producer in reversed(list(self.groups)):
+            for user in self.groups.post_dominators.users(producer.root)[:1]:
+                consumer = self.groups.of(user)
+                if consumer is not None and len(consumer.results) > 1:
+                    yield producer, consumer
 
     def _apply(self, rule: GroupRule, producer: Group) -> bool:
         """
@@ -175,7 +208,8 @@ class _Planner:
             emit_remark(user, f"not fused: '{opaque.name}' is in no group: {reason}")
 
     def _why_apart(self, producer: Group, user: Operation, consumer: Group) -> str:
-        fitting = [rule for rule in self._rules if rule.applies_to(producer.kind, consumer.kind)]
+        one = [rule for rule in self._rules if not rule.several]
+        fitting = [rule for rule in one if rule.applies_to(producer.kind, consumer.kind)]
         for rule in fitting:
             candidate = self._candidate(rule, producer, user, consumer)
             failing = candidate.failing()

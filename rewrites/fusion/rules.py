@@ -22,10 +22,13 @@ from ...dialects.pattern.groups import GROUP_KINDS, GroupOp, GroupRuleOp, MergeG
 from ...dialects.traits import LoopSemantics
 from ...patterns.language.signatures import RuleError, check_taken, plain_parameters
 from .groups import Group, Groups, sizes_of, without_ones
+from .siblings import are_siblings, uses_only_inside
 
 KINDS = {name: OpKind[name.upper().replace("-", "_")] for name in GROUP_KINDS}
-LEADS = frozenset({"post-dominated", "single-use"})
-"""The conditions that leave one result when groups are merged. A rule needs one of them."""
+LEADS = frozenset({"post-dominated", "single-use", "siblings", "users-inside"})
+"""The conditions about who uses the producer. A rule needs one of them."""
+SEVERAL = frozenset({"siblings", "users-inside"})
+"""The leads that allow several results. Rules with one of these are tried after all others."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +52,16 @@ class GroupRule:
     """The kinds of groups between the two. It is empty when nothing may be between."""
     conditions: tuple[GroupCondition, ...]
     doc: str = ""
+
+    @property
+    def several(self) -> bool:
+        """Returns whether the merged group may have several results."""
+        return any(each.name in SEVERAL for each in self.conditions)
+
+    @property
+    def is_of_siblings(self) -> bool:
+        """Returns whether it merges groups that use one tensor, not one that uses the other."""
+        return any(each.name == "siblings" for each in self.conditions)
 
     def applies_to(self, producer: OpKind, consumer: OpKind) -> bool:
         return producer in self.producer and consumer in self.consumer
@@ -110,6 +123,18 @@ def single_use(candidate: Candidate, producer: list[Group]) -> bool:
     """One op uses the result of the producer, and it is in the consumer."""
     users = candidate.groups.post_dominators.users(producer[0].root)
     return candidate.between is not None and len(users) == 1
+
+
+@group_condition("siblings")
+def siblings(candidate: Candidate, producer: list[Group], consumer: list[Group]) -> bool:
+    """Both reduce one tensor, no reduction needs a result of the other group, and nothing needs both to stand apart."""
+    return are_siblings(candidate.groups, producer[0], consumer[0])
+
+
+@group_condition("users-inside")
+def users_inside(candidate: Candidate, producer: list[Group], consumer: list[Group]) -> bool:
+    """All users of the result of the producer are in the consumer, which has several results."""
+    return len(consumer[0].results) > 1 and uses_only_inside(candidate.groups, producer[0], consumer[0])
 
 
 @group_condition("in-place")

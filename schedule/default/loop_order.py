@@ -17,6 +17,7 @@ from ...dialects.schedule import OrderAttr
 from ...dialects.tensor_loop import BlockOp, Extent, ForOp, GridOp
 from ...dialects.tensor_loop.loops import loop_body
 from ..kernels.given_tiling import refuse
+from .several_rows import several_at_once
 
 MIN_VECTOR_EXTENT = 4
 """
@@ -224,6 +225,8 @@ def split_grid(grid: GridOp, order: LoopOrder) -> ForOp:
     assert loop is not None
     loop.attributes.update(grid.attributes)
     Rewriter.replace_op(grid, loop)
+    if order.vectorized:
+        several_at_once(loop)
     return loop
 
 

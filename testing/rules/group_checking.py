@@ -54,6 +54,22 @@ def rows_program(seed: int) -> Program:
     return Program(text, [arrays_of(seed, shape, dtype, "moderate")], [], 1.0)
 
 
+def siblings_program(seed: int) -> Program:
+    """Reductions of the same rows of what is computed from one tensor, side by side, and a map of two of them."""
+    choose = RandomChooser(seed)
+    shape = tuple(choose.integer(1, 5) for _ in range(choose.integer(1, 3)))
+    axis, dtype = choose.integer(0, len(shape) - 1), choose.element(("f32", "f64"))
+    whole, rows = TensorSpec(shape, dtype), TensorSpec((*shape[:axis], 1, *shape[axis + 1 :]), dtype)
+    kinds = [choose.element(("max", "min", "mean", "sum")) for _ in range(3)]
+    lines = [f"%e = graph.{choose.element(('exp', 'square', 'abs'))} %x : ({whole}) -> {whole}"]
+    for number, kind in enumerate(kinds):
+        lines.append(f"%r{number} = graph.{kind} %e, axis = [{axis}], keepdims = true : ({whole}) -> {rows}")
+        if number == 1:
+            lines.append(f"%m = graph.maximum %r0, %r1 : ({rows}, {rows}) -> {rows}")
+    text = function_text("main", [("%x", whole)], lines, [("%r0", rows), ("%m", rows), ("%r2", rows)])
+    return Program(text, [arrays_of(seed, shape, dtype, "moderate")], [], 1.0)
+
+
 class GroupRuleCheck:
     """One group rule being tested, by itself and together with the other rules of its file."""
 
@@ -73,7 +89,7 @@ class GroupRuleCheck:
             report.tried += 1
             seed = crc32(f"{self._rule.name}/{self._settings.seed}/{number}".encode())
             if number % 5 == 0:
-                program = rows_program(seed)
+                program = siblings_program(seed) if number % 20 >= 10 else rows_program(seed)
             else:
                 program = random_program(seed, OPS[number % len(OPS)], smooth=number % 3 != 0)
             if not self._try(program, [self._rule] if number % 2 else list(self._rules)):

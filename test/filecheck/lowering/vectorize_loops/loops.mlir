@@ -59,6 +59,49 @@ func.func @reductions(%x: memref<64xf32>) -> (f32, f32) {
 
 // -----
 
+/// A maximum and a minimum of one number share the tile that tells of NaNs.
+// CHECK-LABEL: @range
+// CHECK: scf.for {{.*}} -> (vector<1x64xf32>, vector<1x64xf32>, vector<1x64xi1>) {
+// CHECK: arith.cmpf ord
+// CHECK-NOT: arith.cmpf ord
+// CHECK: no-unroll
+func.func @range(%x: memref<64xf32>) -> (f32, f32) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %n = arith.constant 64 : index
+  %low = arith.constant 0xff800000 : f32
+  %high = arith.constant 0x7f800000 : f32
+  %r, %s = scf.for %i = %c0 to %n step %c1 iter_args(%t = %low, %u = %high) -> (f32, f32) {
+    %a = memref.load %x[%i] : memref<64xf32>
+    %b = arith.maximumf %t, %a : f32
+    %c = arith.minimumf %u, %a : f32
+    scf.yield %b, %c : f32, f32
+  } {stepwell.loop = "vectorize"}
+  func.return %r, %s : f32, f32
+}
+
+// -----
+
+/// Those of two numbers need two, which fill the registers of masks: the tiles are half as wide.
+// CHECK-LABEL: @two_numbers
+// CHECK: scf.for {{.*}} -> (vector<1x32xf32>, vector<1x32xf32>, vector<1x32xi1>, vector<1x32xi1>) {
+func.func @two_numbers(%x: memref<64xf32>) -> (f32, f32) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %n = arith.constant 64 : index
+  %low = arith.constant 0xff800000 : f32
+  %r, %s = scf.for %i = %c0 to %n step %c1 iter_args(%t = %low, %u = %low) -> (f32, f32) {
+    %a = memref.load %x[%i] : memref<64xf32>
+    %b = arith.maximumf %t, %a : f32
+    %q = math.absf %a : f32
+    %c = arith.maximumf %u, %q : f32
+    scf.yield %b, %c : f32, f32
+  } {stepwell.loop = "vectorize"}
+  func.return %r, %s : f32, f32
+}
+
+// -----
+
 /// The sum of what the loop before it stores: one loop, which asks for the next row of what it writes; the last loop finds its row near.
 // CHECK-LABEL: @rows
 // CHECK: tile.prefetch write %y[%r, %[[I:.*]]] ahead 64 count 64 : memref<8x64xf32>

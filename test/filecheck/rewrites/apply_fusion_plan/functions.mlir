@@ -52,6 +52,27 @@ func.func @interleaved(%x: tensor<4xf32>) -> tensor<4xf32> {
   func.return %2 : tensor<4xf32>
 }
 
+/// Reductions of one tensor have a result each. What needs the first and stands before the last moves behind the call,
+/// also where it is part of another group.
+// CHECK-LABEL: func.func @siblings(
+func.func @siblings(%x: tensor<4x8xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) {
+  // CHECK-NEXT: %a, %b = func.call @fused_max_min0(%x) : (tensor<4x8xf32>) -> (tensor<4xf32>, tensor<4xf32>)
+  // CHECK-NEXT: %[[T:.*]] = graph.tanh %a
+  // CHECK-NEXT: %[[E:.*]] = func.call @fused_relu_exp0(%a)
+  // CHECK-NEXT: func.return %a, %b, %[[T]], %[[E]]
+  // INLINED-LABEL: func.func @siblings(
+  // INLINED: graph.max %x
+  // INLINED-NEXT: graph.min %x
+  // INLINED-NEXT: graph.tanh
+  // INLINED-NEXT: graph.relu
+  %a = graph.max %x, axis = [1] {graph.group = 0 : i64} : (tensor<4x8xf32>) -> tensor<4xf32>
+  %1 = graph.relu %a {graph.group = 1 : i64} : (tensor<4xf32>) -> tensor<4xf32>
+  %2 = graph.tanh %a : (tensor<4xf32>) -> tensor<4xf32>
+  %b = graph.min %x, axis = [1] {graph.group = 0 : i64} : (tensor<4x8xf32>) -> tensor<4xf32>
+  %3 = graph.exp %1 {graph.group = 1 : i64} : (tensor<4xf32>) -> tensor<4xf32>
+  func.return %a, %b, %2, %3 : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
+}
+
 /// A name that is taken is not used again.
 // CHECK-LABEL: func.func private @fused_matmul_add0(
 func.func private @fused_matmul_add0(%x: tensor<4xf32>) -> tensor<4xf32> {
@@ -67,3 +88,7 @@ func.func private @fused_matmul_add0(%x: tensor<4xf32>) -> tensor<4xf32> {
 // CHECK-NEXT: %[[TWO:.*]] = graph.full 2.0 : tensor<3xf32>
 // CHECK-NEXT: graph.multiply %x, %[[TWO]] : (
 // CHECK-LABEL: func.func private @fused_relu_multiply0(
+// CHECK-LABEL: func.func private @fused_max_min0(%x: tensor<4x8xf32>) -> (tensor<4xf32>, tensor<4xf32>)
+// CHECK-NEXT: %a = graph.max %x
+// CHECK-NEXT: %b = graph.min %x
+// CHECK-NEXT: func.return %a, %b :

@@ -92,3 +92,38 @@ func.func @no_number(%x: tensor<4xf32>) -> tensor<4xf32> {
   %0 = graph.relu %x {graph.group = "one"} : (tensor<4xf32>) -> tensor<4xf32>
   func.return %0 : tensor<4xf32>
 }
+
+// -----
+
+/// Reductions of one tensor may have a result each, but what needs one of them must be able to wait for all.
+func.func @what_they_need_themselves(%x: tensor<4x8xf32>, %w: tensor<4x4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  %0 = graph.max %x, axis = [1] {graph.group = 1 : i64} : (tensor<4x8xf32>) -> tensor<4xf32>
+  // expected-error@+1 {{'graph.matmul': group 1 needs 'graph.matmul', which is outside and needs a result of the group}}
+  %1 = graph.matmul %0, %w : (tensor<4xf32>, tensor<4x4xf32>) -> tensor<4xf32>
+  %2 = graph.min %x, axis = [1] {graph.group = 1 : i64} : (tensor<4x8xf32>) -> tensor<4xf32>
+  %3 = graph.add %2, %1 {graph.group = 1 : i64} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  func.return %0, %3 : tensor<4xf32>, tensor<4xf32>
+}
+
+// -----
+
+func.func @call_between(%x: tensor<4x8xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  %0 = graph.max %x, axis = [1] {graph.group = 1 : i64} : (tensor<4x8xf32>) -> tensor<4xf32>
+  // expected-error@+1 {{'func.call' needs a result of group 1 before its last op, and may not move behind that}}
+  %1 = func.call @f(%0) : (tensor<4xf32>) -> tensor<4xf32>
+  %2 = graph.min %x, axis = [1] {graph.group = 1 : i64} : (tensor<4x8xf32>) -> tensor<4xf32>
+  func.return %1, %2 : tensor<4xf32>, tensor<4xf32>
+}
+func.func private @f(%x: tensor<4xf32>) -> tensor<4xf32> {
+  func.return %x : tensor<4xf32>
+}
+
+// -----
+
+/// Reductions over different rows are no siblings.
+func.func @other_rows(%x: tensor<8x8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
+  // expected-error@+1 {{'graph.max': group 1 has one more result: 'graph.max' is used outside}}
+  %0 = graph.max %x, axis = [1] {graph.group = 1 : i64} : (tensor<8x8xf32>) -> tensor<8xf32>
+  %1 = graph.min %x, axis = [0] {graph.group = 1 : i64} : (tensor<8x8xf32>) -> tensor<8xf32>
+  func.return %0, %1 : tensor<8xf32>, tensor<8xf32>
+}

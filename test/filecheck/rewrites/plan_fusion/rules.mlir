@@ -212,6 +212,116 @@ func.func @no_reductions_of_other_rows(%x: tensor<8x16xf32>) -> tensor<8x16xf32>
   func.return %y : tensor<8x16xf32>
 }
 
+/// Three reductions of one tensor, whose maps follow. A map of two of them joins the last.
+// CHECK-LABEL: @fuse_sibling_reductions(
+func.func @fuse_sibling_reductions(%x: tensor<4x8xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4x1xf32>) {
+  // CHECK-NEXT: graph.max {{.*}}{graph.group = 0 : i64, graph.group_reason = "fuse-reduction-with-elementwise-epilogue"}
+  // CHECK-NEXT: graph.abs {{.*}}{graph.group = 0 : i64, graph.group_reason = "fuse-sibling-reductions"}
+  // CHECK-NEXT: graph.min {{.*}}{graph.group = 0 : i64, graph.group_reason = "fuse-reduction-with-elementwise-epilogue"}
+  // CHECK-NEXT: graph.subtract {{.*}}{graph.group = 0 : i64, graph.group_reason = "fuse-sibling-reductions"}
+  // CHECK-NEXT: graph.mean {{.*}}{graph.group = 0 : i64} :
+  %0 = graph.max %x, axis = [1] : (tensor<4x8xf32>) -> tensor<4xf32>
+  %1 = graph.abs %0 : (tensor<4xf32>) -> tensor<4xf32>
+  %2 = graph.min %x, axis = [1] : (tensor<4x8xf32>) -> tensor<4xf32>
+  %3 = graph.subtract %1, %2 : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %4 = graph.mean %x, axis = [1], keepdims = true : (tensor<4x8xf32>) -> tensor<4x1xf32>
+  func.return %1, %3, %4 : tensor<4xf32>, tensor<4xf32>, tensor<4x1xf32>
+}
+
+/// What only the two of them read is not stored.
+// CHECK-LABEL: @fuse_injective_into_siblings(
+func.func @fuse_injective_into_siblings(%x: tensor<4x8xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  // CHECK-NEXT: graph.exp {{.*}}{graph.group = 0 : i64, graph.group_reason = "fuse-injective-into-siblings"}
+  // CHECK-NEXT: graph.max {{.*}}{graph.group = 0 : i64, graph.group_reason = "fuse-sibling-reductions"}
+  // CHECK-NEXT: graph.sum {{.*}}{graph.group = 0 : i64} :
+  %0 = graph.exp %x : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %1 = graph.max %0, axis = [1] : (tensor<4x8xf32>) -> tensor<4xf32>
+  %2 = graph.sum %0, axis = [1] : (tensor<4x8xf32>) -> tensor<4xf32>
+  func.return %1, %2 : tensor<4xf32>, tensor<4xf32>
+}
+
+/// The exponentials are a result too.
+// CHECK-LABEL: @no_prologue_used_elsewhere(
+func.func @no_prologue_used_elsewhere(%x: tensor<4x8xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4x8xf32>) {
+  // CHECK-NEXT: graph.exp {{.*}}{graph.group = 0 : i64} :
+  // CHECK-NEXT: graph.max {{.*}}{graph.group = 1 : i64, graph.group_reason = "fuse-sibling-reductions"}
+  // CHECK-NEXT: graph.sum {{.*}}{graph.group = 1 : i64} :
+  %0 = graph.exp %x : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %1 = graph.max %0, axis = [1] : (tensor<4x8xf32>) -> tensor<4xf32>
+  %2 = graph.sum %0, axis = [1] : (tensor<4x8xf32>) -> tensor<4xf32>
+  func.return %1, %2, %0 : tensor<4xf32>, tensor<4xf32>, tensor<4x8xf32>
+}
+
+/// Other axes, and another tensor.
+// CHECK-LABEL: @no_siblings_of_other_rows(
+func.func @no_siblings_of_other_rows(%x: tensor<8x8xf32>, %y: tensor<8x8xf32>) -> (tensor<8xf32>, tensor<8xf32>, tensor<8xf32>) {
+  // CHECK-NEXT: graph.max {{.*}}{graph.group = 0 : i64} :
+  // CHECK-NEXT: graph.min {{.*}}{graph.group = 1 : i64} :
+  // CHECK-NEXT: graph.min {{.*}}{graph.group = 2 : i64} :
+  %0 = graph.max %x, axis = [1] : (tensor<8x8xf32>) -> tensor<8xf32>
+  %1 = graph.min %x, axis = [0] : (tensor<8x8xf32>) -> tensor<8xf32>
+  %2 = graph.min %y, axis = [1] : (tensor<8x8xf32>) -> tensor<8xf32>
+  func.return %0, %1, %2 : tensor<8xf32>, tensor<8xf32>, tensor<8xf32>
+}
+
+/// A mean and a variance: the second reduction needs the result of the first.
+// CHECK-LABEL: @no_siblings_that_need_each_other(
+func.func @no_siblings_that_need_each_other(%x: tensor<4x8xf32>) -> (tensor<4x1xf32>, tensor<4x1xf32>) {
+  // CHECK-NEXT: graph.mean {{.*}}{graph.group = 0 : i64} :
+  // CHECK-NEXT: graph.subtract {{.*}}{graph.group = 1 : i64,
+  // CHECK-NEXT: graph.square {{.*}}{graph.group = 1 : i64,
+  // CHECK-NEXT: graph.mean {{.*}}{graph.group = 1 : i64} :
+  %0 = graph.mean %x, axis = [1], keepdims = true : (tensor<4x8xf32>) -> tensor<4x1xf32>
+  %1 = graph.subtract %x, %0 : (tensor<4x8xf32>, tensor<4x1xf32>) -> tensor<4x8xf32>
+  %2 = graph.square %1 : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %3 = graph.mean %2, axis = [1], keepdims = true : (tensor<4x8xf32>) -> tensor<4x1xf32>
+  func.return %0, %3 : tensor<4x1xf32>, tensor<4x1xf32>
+}
+
+/// The epilogue of the second needs a product of the first.
+// CHECK-LABEL: @no_siblings_around_a_product(
+func.func @no_siblings_around_a_product(%x: tensor<4x8xf32>, %w: tensor<4x4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) {
+  // CHECK-NEXT: graph.max {{.*}}{graph.group = 0 : i64} :
+  // CHECK-NEXT: graph.matmul {{.*}}{graph.group = 1 : i64} :
+  // CHECK-NEXT: graph.min {{.*}}{graph.group = 2 : i64,
+  // CHECK-NEXT: graph.add {{.*}}{graph.group = 2 : i64} :
+  %0 = graph.max %x, axis = [1] : (tensor<4x8xf32>) -> tensor<4xf32>
+  %1 = graph.matmul %0, %w : (tensor<4xf32>, tensor<4x4xf32>) -> tensor<4xf32>
+  %2 = graph.min %x, axis = [1] : (tensor<4x8xf32>) -> tensor<4xf32>
+  %3 = graph.add %2, %1 : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  func.return %0, %1, %3 : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
+}
+
+/// A call between them needs the first, and calls keep their order.
+// CHECK-LABEL: @no_siblings_around_a_call(
+func.func @no_siblings_around_a_call(%x: tensor<4x4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) {
+  // CHECK-NEXT: graph.max {{.*}}{graph.group = 0 : i64} :
+  // CHECK-NEXT: func.call
+  // CHECK-NEXT: graph.min {{.*}}{graph.group = 1 : i64} :
+  %0 = graph.max %x, axis = [1] : (tensor<4x4xf32>) -> tensor<4xf32>
+  %1 = func.call @fused(%0) : (tensor<4xf32>) -> tensor<4xf32>
+  %2 = graph.min %x, axis = [1] : (tensor<4x4xf32>) -> tensor<4xf32>
+  func.return %0, %1, %2 : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
+}
+
+/// Two pairs of siblings, each of which would need the other: one of them joins.
+// CHECK-LABEL: @no_pairs_that_need_each_other(
+func.func @no_pairs_that_need_each_other(%x: tensor<4x8xf32>, %y: tensor<4x8xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) {
+  // CHECK-NEXT: graph.max {{.*}}{graph.group = 0 : i64, graph.group_reason = "fuse-sibling-reductions"}
+  // CHECK-NEXT: graph.max {{.*}}{graph.group = 1 : i64} :
+  // CHECK-NEXT: graph.min {{.*}}{graph.group = 0 : i64,
+  // CHECK-NEXT: graph.add {{.*}}{graph.group = 0 : i64} :
+  // CHECK-NEXT: graph.min {{.*}}{graph.group = 2 : i64,
+  // CHECK-NEXT: graph.add {{.*}}{graph.group = 2 : i64} :
+  %0 = graph.max %x, axis = [1] : (tensor<4x8xf32>) -> tensor<4xf32>
+  %1 = graph.max %y, axis = [1] : (tensor<4x8xf32>) -> tensor<4xf32>
+  %2 = graph.min %x, axis = [1] : (tensor<4x8xf32>) -> tensor<4xf32>
+  %3 = graph.add %2, %1 : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %4 = graph.min %y, axis = [1] : (tensor<4x8xf32>) -> tensor<4xf32>
+  %5 = graph.add %4, %0 : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  func.return %0, %1, %3, %5 : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
+}
+
 /// Calls of fused functions, constants and ops that may fail are in no group; what is in branches has groups of its own.
 // CHECK-LABEL: @no_opaque_ops(
 func.func @no_opaque_ops(%x: tensor<4xf32>, %i: tensor<4xi32>, %c: i1) -> (tensor<4xf32>, tensor<4xi32>) {
