@@ -50,6 +50,8 @@ class ModuleState:
     """The state shared by the conversions of all functions of one module."""
 
     types: TypeConverter = field(default_factory=TypeConverter)
+    wide: bool = False
+    """True where the machine has AVX-512."""
     signatures: dict[str, Signature] = field(default_factory=dict)
     """The signatures, by the symbol used in the source module."""
     checks: list[str] = field(default_factory=list)

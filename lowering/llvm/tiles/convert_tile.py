@@ -5,10 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from xdsl.dialects import arith, llvm
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, Float16Type, FloatAttr, IntegerAttr, IntegerType, VectorType
+from xdsl.dialects.builtin import (
+    BFloat16Type,
+    DenseIntOrFPElementsAttr,
+    Float16Type,
+    Float32Type,
+    FloatAttr,
+    IntegerAttr,
+    IntegerType,
+    VectorType,
+)
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ....dialects import tile
+from ....dialects.tile.ops import LANES
 from .. import convert_arith
 from ..convert_memref import is_place_of_views
 from ..convert_vector import broadcast
@@ -21,6 +31,7 @@ from .groups import convert_mma_of_groups
 from .left_elements import HalfElements
 from .registers import convert_store_of_tile_registers
 from .repeated import repeated_row
+from .rounding import round_to_bf16
 
 SIDE_BY_SIDE = 4
 """The registers of a tile on which a `tile.map` works at a time."""
@@ -192,6 +203,11 @@ def _map_pieces(
         if not each.operands:
             convert(builder, each)
             continue
+        if _is_rounded_in_pairs(builder, each):
+            inputs = [values.get(each.operands[0]) or builder.value(each.operands[0]) for values in known]
+            for values, rounded in zip(known, round_to_bf16(builder, inputs), strict=True):
+                values[each.results[0]] = rounded
+            continue
         for values in known:
             for operand in each.operands:
                 if operand in values:
@@ -199,6 +215,13 @@ def _map_pieces(
             convert(builder, each)
             values.update((result, builder.values[result]) for result in each.results)
     return [values[op.yielded] if op.yielded in values else builder.value(op.yielded) for values in known]
+
+
+def _is_rounded_in_pairs(builder: LLVMBody, op: Operation) -> bool:
+    """Returns whether `op` rounds whole registers to bf16 that `round_to_bf16` takes."""
+    if not isinstance(op, arith.TruncFOp) or not builder.state.wide or builder.types.lanes != LANES:
+        return False
+    return isinstance(op.result.type, BFloat16Type) and isinstance(op.input.type, Float32Type)
 
 
 def _outside_values(op: tile.MapOp) -> list[SSAValue]:
