@@ -230,8 +230,8 @@ class LowerToLLVMDialectPass(StepwellPass):
     After: `llvm` and `llvm_ext` ops only, an entry point per function with roles, and `stepwell.checks`.
     Raises one error that names every op or type without a lowering, with its location.
 
-    With `wide`, there are vector registers of 64 bytes, and tiles are rounded to bf16 by instructions of AVX-512. The
-    target decides if `wide` is left out.
+    With `wide`, there are vector registers of 64 bytes, and tiles of bf16 are extended and rounded by instructions of
+    AVX-512. The target decides if `wide` is left out.
     """
 
     name = "lower-to-llvm-dialect"
@@ -243,8 +243,9 @@ class LowerToLLVMDialectPass(StepwellPass):
         ops = list(op.body.block.ops)
         if all(is_llvm(inner) for inner in ops):
             return
-        wide = chosen_machine(self.target).has_wide_registers if self.wide is None else self.wide
-        state = ModuleState(wide=wide)
+        machine = chosen_machine(self.target)
+        wide = machine.has_wide_registers if self.wide is None else self.wide
+        state = ModuleState(wide=wide, permutes_bytes=wide and machine.permutes_bytes)
         self._read_checks(state, op)
         functions = functions_of(op)
         self._plan(state, ops, functions)

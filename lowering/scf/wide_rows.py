@@ -20,8 +20,8 @@ from ...core.ir.literals import constant_of
 from ...core.roles import BUFFER_ALIGNMENT, LOOP
 from .vector_body import VectorBody
 
-READERS = 3
-"""The loops from which on a row is kept. For two, storing it takes as long as extending it again (measured)."""
+READERS = 2
+"""The loops from which on a row is kept. A store takes as long as extending a vector, but none of its units."""
 
 ROWS = 4
 """The rows of the loop around from which on one that is the same for all is extended before it."""

@@ -26,12 +26,12 @@ from ..llvm_body import ConversionTable, LLVMBody
 from ..pieces import Piece, is_tile, piece_types, pieces_of
 from ..small_floats import change_format, element_type
 from ..types import F32
+from .bf16_registers import extend_bf16, round_to_bf16
 from .cursor import PlaceCursor
 from .groups import convert_mma_of_groups
 from .left_elements import HalfElements
 from .registers import convert_store_of_tile_registers
 from .repeated import repeated_row
-from .rounding import round_to_bf16
 
 SIDE_BY_SIDE = 4
 """The registers of a tile on which a `tile.map` works at a time."""
@@ -203,10 +203,11 @@ def _map_pieces(
         if not each.operands:
             convert(builder, each)
             continue
-        if _is_rounded_in_pairs(builder, each):
-            inputs = [values.get(each.operands[0]) or builder.value(each.operands[0]) for values in known]
-            for values, rounded in zip(known, round_to_bf16(builder, inputs), strict=True):
-                values[each.results[0]] = rounded
+        if (convert_all := _conversion_of_bf16(builder, each)) is not None:
+            (operand,) = each.operands
+            inputs = [values.get(operand) or builder.value(operand) for values in known]
+            for values, converted in zip(known, convert_all(builder, inputs), strict=True):
+                values[each.results[0]] = converted
             continue
         for values in known:
             for operand in each.operands:
@@ -217,11 +218,18 @@ def _map_pieces(
     return [values[op.yielded] if op.yielded in values else builder.value(op.yielded) for values in known]
 
 
-def _is_rounded_in_pairs(builder: LLVMBody, op: Operation) -> bool:
-    """Returns whether `op` rounds whole registers to bf16 that `round_to_bf16` takes."""
-    if not isinstance(op, arith.TruncFOp) or not builder.state.wide or builder.types.lanes != LANES:
-        return False
-    return isinstance(op.result.type, BFloat16Type) and isinstance(op.input.type, Float32Type)
+def _conversion_of_bf16(
+    builder: LLVMBody, op: Operation
+) -> Callable[[LLVMBody, Sequence[SSAValue]], list[SSAValue]] | None:
+    """Returns how to do `op` for whole registers, where it extends bf16 to f32 or rounds f32 to bf16."""
+    if not isinstance(op, arith.ExtFOp | arith.TruncFOp) or builder.types.lanes != LANES:
+        return None
+    types = type(op.operands[0].type), type(op.results[0].type)
+    if types == (Float32Type, BFloat16Type) and builder.state.wide:
+        return round_to_bf16
+    if types == (BFloat16Type, Float32Type) and builder.state.permutes_bytes:
+        return lambda builder, registers: [extend_bf16(builder, each) for each in registers]
+    return None
 
 
 def _outside_values(op: tile.MapOp) -> list[SSAValue]:

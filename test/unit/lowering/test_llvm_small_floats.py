@@ -67,6 +67,28 @@ def test_tiles_of_f32_round_to_nearest_even():
     assert ((got[nan] & 0x7FC0) == 0x7FC0).all(), "a NaN stays a quiet NaN"
 
 
+def test_tiles_of_bf16_are_extended_exactly():
+    patterns = np.resize(np.arange(65536, dtype=np.uint16), (820, 80))
+    program = Program("""
+    func.func @f(%x: memref<820x80xbf16>, %y: memref<820x80xf32>) {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %n = arith.constant 820 : index
+      scf.for %i = %c0 to %n step %c1 {
+        %0 = tile.load %x[%i, %c0] : memref<820x80xbf16>, vector<1x80xbf16>
+        %1 = tile.map(%2 = %0) : (vector<1x80xbf16>) -> vector<1x80xf32> {
+          %3 = arith.extf %2 : bf16 to f32
+          tile.yield %3 : f32
+        }
+        tile.store %1, %y[%i, %c0] : vector<1x80xf32>, memref<820x80xf32>
+      }
+      func.return
+    }""")
+    got = np.zeros(patterns.shape, np.uint32)
+    program.call("f", patterns, got)
+    assert (got == patterns.astype(np.uint32) << 16).all()
+
+
 def f64_ties(dtype: type, upper: int) -> np.ndarray:
     """Exact f64 midpoints of neighbours of `dtype`, and the f64 just beside them: double rounding shows here."""
     patterns = np.arange(upper, dtype=np.uint16)

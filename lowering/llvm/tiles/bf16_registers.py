@@ -1,5 +1,9 @@
 """
-Rounds registers of f32 to bf16 in pairs, on machines with AVX-512.
+Extends registers of bf16 and rounds those of f32 in pairs, on machines with AVX-512.
+
+A bf16 is the upper half of an f32. `vpermb` of AVX-512 VBMI moves 16 of them to their places at once, with zeros from
+the upper half of their register between them. (`vpermw` takes two shuffles on Intel's processors.) LLVM would make a
+shuffle of two registers of it, which is slower there. So it does not get to know the places.
 
 `vcvtneps2bf16` takes subnormal numbers for zeros, so rounding is arithmetic on bits. The words of two registers are
 sorted into upper and lower ones first. Then each instruction works on 32 numbers, and no result must be narrowed. Two
@@ -11,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects import llvm
-from xdsl.dialects.builtin import DenseArrayBase, VectorType, bf16, f32, i16, i32
+from xdsl.dialects.builtin import DenseArrayBase, DenseIntOrFPElementsAttr, VectorType, bf16, f32, i8, i16, i32
 from xdsl.ir import SSAValue
 
 from ....dialects.tile.ops import LANES
@@ -21,6 +25,33 @@ NAN_FOR_NAN = 0x33
 """The table of `vfixupimmps` that puts the default NaN in the place of quiet and of signalling ones."""
 
 AS_THE_PROCESSOR_ROUNDS = 4
+
+
+def extend_bf16(builder: LLVMBody, register: SSAValue) -> SSAValue:
+    """Extends `LANES` bf16 to f32. The machine has AVX-512 VBMI."""
+    half, whole = builder.types.vector(i8, 2 * LANES), builder.types.vector(i8, 4 * LANES)
+    mask = DenseArrayBase.from_list(i32, range(4 * LANES))
+    operands = (builder.bitcast(register, half), builder.constant(0, half))
+    source = builder.emit(llvm.ShuffleVectorOp, operands, whole, {"mask": mask})
+    if builder.bf16_places is None:
+        builder.bf16_places = _places(builder)
+    moved = builder.intrinsic_value("llvm.x86.avx512.permvar.qi.512", (source, builder.bf16_places), whole)
+    return builder.bitcast(moved, builder.types.vector(f32, LANES))
+
+
+def _places(builder: LLVMBody) -> SSAValue:
+    """Returns the byte that goes to each place: the first after the bf16, which is zero, or one of a bf16."""
+    zero = 2 * LANES
+    places = [place for lane in range(LANES) for place in (zero, zero, 2 * lane, 2 * lane + 1)]
+    type_ = builder.types.vector(i8, 4 * LANES)
+    numbers = DenseIntOrFPElementsAttr.from_list(type_, places)
+    known = llvm.ConstantOp.create(result_types=(type_,), properties={"value": numbers})
+    hidden = llvm.InlineAsmOp("", "=v,0", [known.results[0]], [type_])
+    for op in (known, hidden):
+        op.location = builder.source.location if builder.source is not None else op.location
+    builder.prologue += (known, hidden)
+    assert hidden.res is not None
+    return hidden.res
 
 
 def round_to_bf16(builder: LLVMBody, registers: Sequence[SSAValue]) -> list[SSAValue]:
