@@ -156,9 +156,7 @@ def _keep_first(row: list[_Reader]) -> bool:
     last = row[-1].body.loop
     if len({reader.body.loop for reader in row}) < READERS:
         return False
-    if any(op.parent is not last.body.block for op in writers) or any(
-        not reader.load.is_before_in_block(op) for op in writers for reader in row if reader.body.loop is last
-    ):
+    if not all(_is_after(op, last, [reader.load for reader in row if reader.body.loop is last]) for op in writers):
         return False
     stack = _stack(row[0])
     if stack is None:
@@ -171,6 +169,16 @@ def _keep_first(row: list[_Reader]) -> bool:
         if reader.body is not row[0].body:
             reader.read_from(stack)
     return True
+
+
+def _is_after(writer: Operation, loop: scf.ForOp, loads: Sequence[Operation]) -> bool:
+    """Returns whether `writer` is in `loop` and after all of `loads`, or after the loop in the block of that."""
+    if writer.parent is loop.body.block:
+        return all(load.is_before_in_block(writer) for load in loads)
+    around: Operation | None = writer
+    while around is not None and around.parent is not loop.parent:
+        around = around.parent_op()
+    return around is not None and around is not loop and loop.is_before_in_block(around)
 
 
 def _stack(reader: _Reader) -> SSAValue | None:

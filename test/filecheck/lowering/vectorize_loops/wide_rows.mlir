@@ -125,3 +125,36 @@ func.func @no_read_again(%x: memref<8x64xf16>, %y: memref<8x64xf32>) {
   }
   func.return
 }
+
+/// A loop after the last reader may write the row.
+// CHECK-LABEL: @written_later
+// CHECK: memref.alloca() {alignment = 64 : i64} : memref<64xf32>
+// CHECK: func.return
+func.func @written_later(%x: memref<8x64xf16>, %y: memref<8x64xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %c64 = arith.constant 64 : index
+  scf.for %i = %c0 to %c8 step %c1 {
+    scf.for %j = %c0 to %c64 step %c1 {
+      %0 = memref.load %x[%i, %j] : memref<8x64xf16>
+      %1 = arith.extf %0 : f16 to f32
+      %2 = arith.addf %1, %1 : f32
+      memref.store %2, %y[%i, %j] : memref<8x64xf32>
+    } {stepwell.loop = "vectorize"}
+    scf.for %j = %c0 to %c64 step %c1 {
+      %0 = memref.load %x[%i, %j] : memref<8x64xf16>
+      %1 = arith.extf %0 : f16 to f32
+      %2 = memref.load %y[%i, %j] : memref<8x64xf32>
+      %3 = arith.mulf %1, %2 : f32
+      memref.store %3, %y[%i, %j] : memref<8x64xf32>
+    } {stepwell.loop = "vectorize"}
+    scf.for %j = %c0 to %c64 step %c1 {
+      %2 = memref.load %y[%i, %j] : memref<8x64xf32>
+      %3 = arith.mulf %2, %2 : f32
+      %4 = arith.truncf %3 : f32 to f16
+      memref.store %4, %x[%i, %j] : memref<8x64xf16>
+    } {stepwell.loop = "vectorize"}
+  }
+  func.return
+}
