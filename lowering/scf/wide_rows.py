@@ -204,7 +204,8 @@ def _emit_extension(reader: _Reader, stack: SSAValue, before: Operation) -> None
     load = memref.LoadOp.get(reader.load.memref, [*reader.load.indices[:-1], block.args[0]])
     wide = arith.ExtFOp(load.res, f32)
     block.add_ops([load, wide, memref.StoreOp.get(wide.result, stack, [block.args[0]]), scf.YieldOp()])
-    loop = scf.ForOp(*(bound.result for bound in bounds), [], Region(block))
+    lower, upper, step = (bound.result for bound in bounds)
+    loop = scf.ForOp(lower, upper, step, [], Region(block))
     loop.attributes[LOOP] = StringAttr("vectorize")
     for op in (*bounds, *block.ops, loop):
         op.location = reader.load.location

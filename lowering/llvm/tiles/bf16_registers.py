@@ -43,7 +43,7 @@ def _places(builder: LLVMBody) -> SSAValue:
     """Returns the byte that goes to each place: the first after the bf16, which is zero, or one of a bf16."""
     zero = 2 * LANES
     places = [place for lane in range(LANES) for place in (zero, zero, 2 * lane, 2 * lane + 1)]
-    type_ = builder.types.vector(i8, 4 * LANES)
+    type_ = VectorType(i8, [4 * LANES])
     numbers = DenseIntOrFPElementsAttr.from_list(type_, places)
     known = llvm.ConstantOp.create(result_types=(type_,), properties={"value": numbers})
     hidden = llvm.InlineAsmOp("", "=v,0", [known.results[0]], [type_])
