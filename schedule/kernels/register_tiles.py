@@ -20,11 +20,6 @@ MOST_VECTORS = 8
 DEPTH = 4
 """The most steps of the sum that one `tile.mma` writes out."""
 
-SHIFT_CYCLES = 1 / 12
-"""
-The part of a cycle that a bf16 of a takes beside its load: it is shifted, and moved to a vector register (measured).
-"""
-
 
 @dataclass(frozen=True)
 class RegisterTile:
@@ -84,16 +79,13 @@ def choose_tile(
     far: bool = False,
     integers: bool = False,
     tallest: int | None = None,
-    shifted: bool = False,
 ) -> RegisterTile:
     """
     Returns the tile with the fewest cycles for a result of `rows` x `columns`. With `far` b does not stay in L2. With
-    `integers` a product and a sum are several instructions on every target. `tallest` is the most rows of a tile. With
-    `shifted` elements of a are widened one by one, in general registers.
+    `integers` a product and a sum are several instructions on every target. `tallest` is the most rows of a tile.
     """
     fused = target.fma and not integers
     lanes = target.lanes(element_bytes)
-    delay = SHIFT_CYCLES if shifted else 0.0
     best: tuple[float, int, RegisterTile] | None = None
     for vectors in range(1, MOST_VECTORS + 1):
         if vectors > 1 and (vectors - 1) * lanes >= columns:
@@ -105,7 +97,7 @@ def choose_tile(
                 break
             height = ceil(rows / ceil(rows / most))
             cost = sum(
-                count * (_cycles(each, width, lanes, target, far, fused) + each * delay) * wide
+                count * _cycles(each, width, lanes, target, far, fused) * wide
                 for each, count in split_evenly(rows, height)
                 for width, wide in split_columns(columns, vectors * lanes)
             )

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from math import ceil, prod
 
-from xdsl.dialects.builtin import BFloat16Type, Float16Type, IntegerType
+from xdsl.dialects.builtin import Float16Type, IntegerType
 
 from ...machine.machine import Machine
 from .contraction import Contraction
@@ -66,9 +66,8 @@ def choose_tiling(c: Contraction, prepacked: bool, target: Machine) -> Tiling:
     b_bytes = columns * steps * bytes_per
     integers = isinstance(c.tile_element, IntegerType)
     converted = isinstance(c.a.type.element_type, Float16Type) and c.a.type.element_type != c.tile_element
-    shifted = isinstance(c.a.type.element_type, BFloat16Type) and c.a.type.element_type != c.tile_element
     tallest = min(CONVERTED_ROWS if converted else target.registers, rows_near(c, target))
-    chosen = choose_tile(rows, columns, bytes_per, target, 2 * b_bytes > target.l2_bytes, integers, tallest, shifted)
+    chosen = choose_tile(rows, columns, bytes_per, target, 2 * b_bytes > target.l2_bytes, integers, tallest)
     shared = [axis for axis in c.outer if axis not in c.b.axes()]
     sweeps = ceil(rows / chosen.rows) * prod(c.extents[axis] for axis in shared)
     strided = c.b.stride_along(c.n) != 1

@@ -138,8 +138,8 @@ ran out.
 | rows x columns of a register tile | every contraction | The pair with the fewest cycles for the whole result is \
 taken. A step of the sum costs the largest of three numbers: multiply-adds (two instructions each without FMA) \
 and loads, each by how many begin in a cycle, and the latency of a sum. \
-On top come 1/12 cycle per row of a, 1/6 where a is bf16 and sums are not, and 0.12 per vector of b, or 0.15 where \
-b is larger than L2 / 2. |
+On top come 1/12 cycle per row of a and 0.12 per vector of b, or 0.15 where b is \
+larger than L2 / 2. |
 | tiles that are not considered | `rows * vectors + vectors + t > registers - k`. Floats: `t` is 1, without FMA 2. \
 Integers: `t` is 3, without FMA 4. `k` is 1 with fewer than 32 registers. With 32 it is 2 for one or two vectors where \
 products broadcast from memory, else 3. Integers also: one vector and at least half as many rows as registers. | LLVM \
