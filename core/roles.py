@@ -118,10 +118,13 @@ MAXIMUM: Final = "stepwell.maximum"
 GRAIN: Final = "stepwell.grain"
 """About so many nanoseconds of work are one chunk of a parallel loop, for a block, then for the function around it."""
 
-# Of a rounding (`arith.truncf`)
+# Of a rounding (`arith.truncf`) and of an extension (`arith.extf`)
 
 IMPLIED: Final = "stepwell.implied"
-"""An op rounds its own result in this way. What follows may take the result before that, where `excess` allows it."""
+"""
+An op rounds its own result in this way, or extends its operand. Where `excess` allows it, what follows the one takes
+the result before that, and the other takes its operand before it was rounded.
+"""
 
 # Of a module
 

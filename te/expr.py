@@ -271,8 +271,9 @@ class Cast(Expr):
     operand: Expr
     implied: bool = False
     """
-    True where an op rounds its own result, which was computed in a wider type. The next op may then take the number
-    that was not rounded yet, as far as the numerics of the program allow. False where the program asks for the type.
+    True where an op rounds its own result, which was computed in a wider type, or extends its operand to that type. The
+    op may then take the number that was not rounded yet, as far as the numerics of the program allow. False where the
+    program asks for the type.
     """
 
     @cached_property

@@ -181,6 +181,11 @@ def rounded(dtype: str, x: Expr) -> Expr:
     return x if x.dtype == dtype else Cast(dtype, x, implied=True)
 
 
+def widened(dtype: str, x: Expr) -> Expr:
+    """`x` in the wider type that an op computes in: the `Cast` that the op implies."""
+    return x if x.dtype == dtype else Cast(dtype, x, implied=True)
+
+
 def bitcast(dtype: str, x: Expr) -> Expr:
     """The bits of `x` as `dtype`. No node is made when it has that type already."""
     return x if x.dtype == dtype else BitCast(dtype, x)

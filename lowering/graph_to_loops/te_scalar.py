@@ -237,7 +237,7 @@ class ScalarExpression(ScalarOps):
 
     def _cast(self, expr: Cast) -> SSAValue:
         result = emit_cast(self, self.emit(expr.operand), expr.operand.dtype, expr.type)
-        if expr.implied and isinstance(result.owner, arith.TruncFOp):
+        if expr.implied and isinstance(result.owner, arith.ExtFOp | arith.TruncFOp):
             result.owner.attributes[IMPLIED] = UnitAttr()
         return result
 

@@ -23,6 +23,7 @@ from ...core.ir.walk import ops_of
 from ...core.passes.base import StepwellPass
 from ...core.roles import BUFFER_ALIGNMENT, CHECKS, TASK
 from ...dialects import tile
+from ...machine.named import chosen_machine
 from ...te.dtypes import STORED_FLOATS
 from . import convert_arith, convert_math, convert_memref, convert_vector, parallel
 from .convert_control import ControlConversions, region_blocks
@@ -230,15 +231,23 @@ class LowerToLLVMDialectPass(StepwellPass):
     Before: `func.func`, `func.call`, `scf`, `cf`, `memref` (static shapes), `arith`, `math`, `vector` (1-D).
     After: `llvm` and `llvm_ext` ops only, an entry point per function with roles, and `stepwell.checks`.
     Raises one error that names every op or type without a lowering, with its location.
+
+    With `wide`, there are vector registers of 64 bytes, and tiles of bf16 are extended and rounded by instructions of
+    AVX-512. The target decides if `wide` is left out.
     """
 
     name = "lower-to-llvm-dialect"
+
+    target: str | None = None
+    wide: bool | None = None
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         ops = list(op.body.block.ops)
         if all(is_llvm(inner) for inner in ops):
             return
-        state = ModuleState()
+        machine = chosen_machine(self.target)
+        wide = machine.has_wide_registers if self.wide is None else self.wide
+        state = ModuleState(wide=wide, permutes_bytes=wide and machine.permutes_bytes)
         self._read_checks(state, op)
         functions = functions_of(op)
         self._plan(state, ops, functions)

@@ -50,6 +50,10 @@ class ModuleState:
     """The state shared by the conversions of all functions of one module."""
 
     types: TypeConverter = field(default_factory=TypeConverter)
+    wide: bool = False
+    """True where the machine has AVX-512."""
+    permutes_bytes: bool = False
+    """True where it has AVX-512 VBMI too."""
     signatures: dict[str, Signature] = field(default_factory=dict)
     """The signatures, by the symbol used in the source module."""
     checks: list[str] = field(default_factory=list)

@@ -261,6 +261,10 @@ class SmallFloats:
 
     def expansion_of(self, op: Operation) -> Callable[[Operation, MathOps], SSAValue] | None:
         """Returns how to do `op` without arithmetic on small floats, `None` where it stays."""
+        if self.excess and isinstance(op, arith.ExtFOp) and IMPLIED in op.attributes:
+            wide = self._before_rounding(op.input)
+            if wide is not None and wide.type == op.result.type:
+                return lambda _op, _m: wide
         found = small_float_expansion(op)
         return self._in_excess if found is not None and self.excess and isinstance(op, CONTINUOUS) else found
 
@@ -273,11 +277,15 @@ class SmallFloats:
 
     def _operand(self, m: MathOps, operand: SSAValue) -> Value:
         """Returns an operand in f32, before the rounding that the op which made it implies."""
-        rounding = operand.owner
-        if isinstance(rounding, arith.TruncFOp) and IMPLIED in rounding.attributes:
-            self.unrounded.setdefault(operand, rounding.input)
-        found = self.unrounded.get(operand)
+        found = self._before_rounding(operand)
         return _widened(m, operand) if found is None else m.value(found)
+
+    def _before_rounding(self, value: SSAValue) -> SSAValue | None:
+        """Returns what `value` is rounded from, where the op which made it implies the rounding."""
+        rounding = value.owner
+        if isinstance(rounding, arith.TruncFOp) and IMPLIED in rounding.attributes:
+            self.unrounded.setdefault(value, rounding.input)
+        return self.unrounded.get(value)
 
     def erase_unused(self) -> None:
         """Erases the roundings that nothing uses."""

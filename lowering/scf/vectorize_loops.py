@@ -15,8 +15,9 @@ from ..math.expand_math import small_floats_in_f32
 from .byte_tables import byte_table, translate_bytes
 from .jam_loops import jam_into
 from .row_prefetch import requests_of
-from .vector_body import is_marked, vector_body
+from .vector_body import VectorBody, is_marked, vector_body
 from .vector_emission import LANES, emit_vectors
+from .wide_rows import keep_wide_rows
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,8 @@ class VectorizeLoopsPass(StepwellPass):
     end. The rest of the iterations is a narrower row, or two. A loop that sums up the values that the one before it
     stored runs together with it (`jam_loops.py`). A loop that looks bytes up in a table of 256 keeps the table in
     registers (`byte_tables.py`). Loops after each other on a row prefetch the next one
-    (`row_prefetch.py`). Arithmetic on f16 and bf16 is done in f32, as `expand-math` does it. LLVM's vectoriser gets
+    (`row_prefetch.py`). Arithmetic on f16 and bf16 is done in f32, as `expand-math` does it, and rows of them that
+    are read again and again are extended once (`wide_rows.py`). LLVM's vectoriser gets
     loops of less than 16 or of unknown iterations, copies, and loops on other types than these floats. It also gets
     loops with accesses other than to neighbours in a row. `wide` says whether there are such registers. The target says
     so if it is left out. `excess` is as that of `expand-math`.
@@ -68,8 +70,10 @@ class VectorizeLoopsPass(StepwellPass):
             small_floats_in_f32(loop, self.excess)
             if jam_into(loop):
                 self.count("loops jammed")
-        loops = [found for found in ops_of(op, scf.ForOp) if is_marked(found)]
-        bodies = [body for loop in loops if (body := vector_body(loop)) is not None and body.extent >= LANES]
+        bodies = _bodies_of(op)
+        if kept := keep_wide_rows(bodies):
+            self.count("rows kept in f32", kept)
+            bodies = _bodies_of(op)
         requests = requests_of(bodies, target.l1_bytes)
         for body in bodies:
             emit_vectors(body, requests.get(body.loop, ()))
@@ -78,3 +82,9 @@ class VectorizeLoopsPass(StepwellPass):
         for table in tables:
             translate_bytes(table, target.permutes_bytes)
             self.count("tables of bytes in registers")
+
+
+def _bodies_of(module: ModuleOp) -> list[VectorBody]:
+    """Returns the marked loops that become loops on tiles."""
+    loops = [found for found in ops_of(module, scf.ForOp) if is_marked(found)]
+    return [body for loop in loops if (body := vector_body(loop)) is not None and body.extent >= LANES]

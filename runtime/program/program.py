@@ -172,7 +172,7 @@ class BoundEntry:
 
         The function keeps the entry alive, and not the other way round.
         """
-        if self._fast_entry is None:
+        if self._fast_entry is None or self._fast_entry.takes_bits:
             return self.run_into
         memory = None
         if self._arena is not None:

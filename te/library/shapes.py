@@ -9,7 +9,7 @@ from math import isinf, isnan
 
 from .. import dtypes
 from ..expr import Const, Expr, Number, TEError, const
-from ..ops import cast
+from ..ops import cast, rounded, widened
 from ..tensor import Dim, Tensor, compute
 
 Indices = tuple[Expr, ...]
@@ -30,10 +30,14 @@ def elementwise(name: str, x: Tensor, function: Callable[[Expr], Expr]) -> Tenso
 
 
 def composite(name: str, x: Tensor, function: Callable[[Expr], Expr]) -> Tensor:
-    """Builds `function` of every element of a float tensor, computed in at least f32 and rounded once."""
+    """
+    Builds `function` of every element of a float tensor, computed in at least f32 and rounded once.
+
+    Both casts are implied, so the function must be continuous.
+    """
     require_float(name, x)
     acc = dtypes.accumulator(x.dtype)
-    return elementwise(name, x, lambda value: cast(x.dtype, function(cast(acc, value))))
+    return elementwise(name, x, lambda value: rounded(x.dtype, function(widened(acc, value))))
 
 
 def require(name: str, fits: bool, x: Tensor, expected: str) -> None:

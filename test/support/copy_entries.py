@@ -28,7 +28,7 @@ declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 
 
 def is_fast(bound: BoundEntry) -> bool:
-    return type(bound._fast).__name__ == "builtin_function_or_method"
+    return bound._fast_entry is not None
 
 
 def both(monkeypatch: pytest.MonkeyPatch, make: Any) -> tuple[Any, Any]:

@@ -5,10 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from xdsl.dialects import arith, llvm
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, Float16Type, FloatAttr, IntegerAttr, IntegerType, VectorType
+from xdsl.dialects.builtin import (
+    BFloat16Type,
+    DenseIntOrFPElementsAttr,
+    Float16Type,
+    Float32Type,
+    FloatAttr,
+    IntegerAttr,
+    IntegerType,
+    VectorType,
+)
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ....dialects import tile
+from ....dialects.tile.ops import LANES
 from .. import convert_arith
 from ..convert_memref import is_place_of_views
 from ..convert_vector import broadcast
@@ -16,6 +26,7 @@ from ..llvm_body import ConversionTable, LLVMBody
 from ..pieces import Piece, is_tile, piece_types, pieces_of
 from ..small_floats import change_format, element_type
 from ..types import F32
+from .bf16_registers import extend_bf16, round_to_bf16
 from .cursor import PlaceCursor
 from .groups import convert_mma_of_groups
 from .left_elements import HalfElements
@@ -192,6 +203,12 @@ def _map_pieces(
         if not each.operands:
             convert(builder, each)
             continue
+        if (convert_all := _conversion_of_bf16(builder, each)) is not None:
+            (operand,) = each.operands
+            inputs = [values.get(operand) or builder.value(operand) for values in known]
+            for values, converted in zip(known, convert_all(builder, inputs), strict=True):
+                values[each.results[0]] = converted
+            continue
         for values in known:
             for operand in each.operands:
                 if operand in values:
@@ -199,6 +216,20 @@ def _map_pieces(
             convert(builder, each)
             values.update((result, builder.values[result]) for result in each.results)
     return [values[op.yielded] if op.yielded in values else builder.value(op.yielded) for values in known]
+
+
+def _conversion_of_bf16(
+    builder: LLVMBody, op: Operation
+) -> Callable[[LLVMBody, Sequence[SSAValue]], list[SSAValue]] | None:
+    """Returns how to do `op` for whole registers, where it extends bf16 to f32 or rounds f32 to bf16."""
+    if not isinstance(op, arith.ExtFOp | arith.TruncFOp) or builder.types.lanes != LANES:
+        return None
+    types = type(op.operands[0].type), type(op.results[0].type)
+    if types == (Float32Type, BFloat16Type) and builder.state.wide:
+        return round_to_bf16
+    if types == (BFloat16Type, Float32Type) and builder.state.permutes_bytes:
+        return lambda builder, registers: [extend_bf16(builder, each) for each in registers]
+    return None
 
 
 def _outside_values(op: tile.MapOp) -> list[SSAValue]:

@@ -40,6 +40,55 @@ def test_f32_to_bf16_rounds_to_nearest_even():
     assert ((got[nan] & 0x7FC0) == 0x7FC0).all(), "a NaN stays a quiet NaN"
 
 
+def test_tiles_of_f32_round_to_nearest_even():
+    """Registers are rounded in pairs where the machine has AVX-512, and the last of five alone."""
+    values = np.resize(f32_edges(), (4916, 80))
+    program = Program("""
+    func.func @f(%x: memref<4916x80xf32>, %y: memref<4916x80xbf16>) {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %n = arith.constant 4916 : index
+      scf.for %i = %c0 to %n step %c1 {
+        %0 = tile.load %x[%i, %c0] : memref<4916x80xf32>, vector<1x80xf32>
+        %1 = tile.map(%2 = %0) : (vector<1x80xf32>) -> vector<1x80xbf16> {
+          %3 = arith.truncf %2 : f32 to bf16
+          tile.yield %3 : bf16
+        }
+        tile.store %1, %y[%i, %c0] : vector<1x80xbf16>, memref<4916x80xbf16>
+      }
+      func.return
+    }""")
+    got = np.zeros(values.shape, np.uint16)
+    program.call("f", values, got)
+    with np.errstate(all="ignore"):
+        want = values.astype(ml_dtypes.bfloat16).view(np.uint16)
+    nan = np.isnan(values)
+    assert (got[~nan] == want[~nan]).all()
+    assert ((got[nan] & 0x7FC0) == 0x7FC0).all(), "a NaN stays a quiet NaN"
+
+
+def test_tiles_of_bf16_are_extended_exactly():
+    patterns = np.resize(np.arange(65536, dtype=np.uint16), (820, 80))
+    program = Program("""
+    func.func @f(%x: memref<820x80xbf16>, %y: memref<820x80xf32>) {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %n = arith.constant 820 : index
+      scf.for %i = %c0 to %n step %c1 {
+        %0 = tile.load %x[%i, %c0] : memref<820x80xbf16>, vector<1x80xbf16>
+        %1 = tile.map(%2 = %0) : (vector<1x80xbf16>) -> vector<1x80xf32> {
+          %3 = arith.extf %2 : bf16 to f32
+          tile.yield %3 : f32
+        }
+        tile.store %1, %y[%i, %c0] : vector<1x80xf32>, memref<820x80xf32>
+      }
+      func.return
+    }""")
+    got = np.zeros(patterns.shape, np.uint32)
+    program.call("f", patterns, got)
+    assert (got == patterns.astype(np.uint32) << 16).all()
+
+
 def f64_ties(dtype: type, upper: int) -> np.ndarray:
     """Exact f64 midpoints of neighbours of `dtype`, and the f64 just beside them: double rounding shows here."""
     patterns = np.arange(upper, dtype=np.uint16)

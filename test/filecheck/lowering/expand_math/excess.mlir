@@ -94,3 +94,31 @@ func.func @no_implied(%total: f32, %b: bf16, %x: memref<bf16>) -> i1 {
   %1 = arith.cmpf olt, %0, %b : bf16
   func.return %1 : i1
 }
+
+/// An extension that an op implies takes the sum before that was rounded, also for a comparison inside the op.
+// CHECK-LABEL: @extended
+// CHECK: %[[SUM:.*]] = arith.addf
+// CHECK-NOT: arith.truncf
+// CHECK: arith.cmpf ogt, %[[SUM]]
+// ROUNDED-LABEL: @extended
+// ROUNDED: %[[R:.*]] = arith.truncf
+// ROUNDED-NEXT: %[[X:.*]] = arith.extf %[[R]] {stepwell.implied}
+// ROUNDED-NEXT: arith.cmpf ogt, %[[X]]
+func.func @extended(%a: bf16, %b: bf16, %c: f32) -> i1 {
+  %0 = arith.addf %a, %b : bf16
+  %1 = arith.extf %0 {stepwell.implied} : bf16 to f32
+  %2 = arith.cmpf ogt, %1, %c : f32
+  func.return %2 : i1
+}
+
+/// One that is written takes it rounded.
+// CHECK-LABEL: @no_extended
+// CHECK: %[[R:.*]] = arith.truncf
+// CHECK: %[[X:.*]] = arith.extf %[[R]]
+// CHECK: arith.cmpf ogt, %[[X]]
+func.func @no_extended(%a: bf16, %b: bf16, %c: f32) -> i1 {
+  %0 = arith.addf %a, %b : bf16
+  %1 = arith.extf %0 : bf16 to f32
+  %2 = arith.cmpf ogt, %1, %c : f32
+  func.return %2 : i1
+}

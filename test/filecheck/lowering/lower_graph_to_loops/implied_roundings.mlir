@@ -17,3 +17,12 @@ func.func @no_product(%x: tensor<4x8xf32>) -> tensor<4x8xf16> {
   %y = graph.astype %x, dtype = f16 : (tensor<4x8xf32>) -> tensor<4x8xf16>
   func.return %y : tensor<4x8xf16>
 }
+
+/// gelu extends its operand and rounds its result.
+// CHECK-LABEL: tensor_loop.func private @gelu
+// CHECK: arith.extf {{.*}} {stepwell.implied} : f16 to f32
+// CHECK: arith.truncf {{.*}} {stepwell.implied} : f32 to f16
+func.func @gelu_extends(%x: tensor<8xf16>) -> tensor<8xf16> {
+  %y = graph.gelu %x : (tensor<8xf16>) -> tensor<8xf16>
+  func.return %y : tensor<8xf16>
+}
