@@ -33,7 +33,10 @@ KEPT = 3
 """The registers beyond those that are counted, which the lowering of tiles and LLVM keep."""
 
 KEPT_OF_32 = 5
-"""The registers kept of 32. LLVM moves loads up as long as it believes that there is room (measured)."""
+"""
+The registers kept of 32, and one more where products take no operand from memory. LLVM moves loads up as long as it
+believes that there is room (measured).
+"""
 
 Tap = tuple[int, ...]
 
@@ -123,7 +126,8 @@ class DepthwiseTiles:
 
     def legal_shapes(self, target: Machine) -> list[tuple[int, int]]:
         """Returns the rows and pixels of the tiles that stay in registers."""
-        registers = target.registers - (KEPT if target.registers < 32 else KEPT_OF_32)
+        kept = KEPT if target.registers < 32 else KEPT_OF_32 + (not target.broadcasts)
+        registers = target.registers - kept
         rows, pixels = self.cut(self._most_rows(), target.registers)
         return [
             (height, width)
@@ -222,12 +226,12 @@ class DepthwiseTiles:
         Returns the lines of inputs that a tile reads from L2.
 
         Tiles beside each other share some of their inputs. Those are in L1 still where that holds what a tile reads and
-        writes of all channels, the weights among it.
+        writes of all channels, the weights among it. Where a line costs less than a cycle, that is not told apart.
         """
         assert self.c.m is not None
         rows, columns = self._inputs(height, width)
         line = self.c.extent(self.c.n) * (element_bytes(self.c.a.type.element_type) or 1)
-        if (rows * columns + len(self.taps) + height * width) * line > target.l1_bytes:
+        if target.line_cycles < 1 or (rows * columns + len(self.taps) + height * width) * line > target.l1_bytes:
             return rows * columns
         return rows * min(columns, width * self._across(self.c.m))
 

@@ -157,8 +157,8 @@ each padded dimension one axis of the window moves. All tiles at borders togethe
 find the same rows inside. Not in `tensorize`. | A copy takes 4 to 20 % of the time. Taps outside the image are left \
 out instead: tiles at the borders along a row have code of their own, above and below a condition decides. |
 | rows x pixels of a tile of a depthwise convolution, one vector of channels | At most 32 taps, one output per \
-channel. Sums, inputs of one row and the weights for it fit all registers but 3, of 32 but 5. The tile is one pixel \
-wide where image and result together are larger than 3/4 L2, or one image and its result than L2 where L3 is near. The \
+channel. Sums, inputs of one row and the weights for it fit all registers but 3, of 32 but 5, or 6 where products \
+take no operand from memory. The tile is one pixel wide where image and result together are larger than 3/4 L2, or one image and its result than L2 where L3 is near. The \
 rows of the image that a tile reads have room in L1 side by side, with one of the result. | Of the pairs that fit, the \
 one with the fewest cycles for an image is taken: multiply-adds or loads, and `line_cycles` for each line of inputs \
 that comes from L2. Tiles beside each other share lines where L1 holds what a tile reads of all channels. Each form of \

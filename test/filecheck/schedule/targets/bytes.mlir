@@ -34,7 +34,7 @@
 // ASM-NEXT: tdpbssd %tmm6, %tmm4, %tmm0
 // ASM-NEXT: tdpbssd %tmm7, %tmm4, %tmm1
 // ASM-NEXT: tdpbssd %tmm6, %tmm5, %tmm2
-// ASM-NEXT: tdpbssd %tmm7, %tmm5, %tmm3
+// ASM: tdpbssd %tmm7, %tmm5, %tmm3
 // ASM: tilestored %tmm0
 // ASM-NOT: vmovups
 // ASM: tilestored %tmm3

@@ -12,7 +12,7 @@
 // NEAR: error: unknown target 'neoverse-v3'
 // NEAR: hint: did you mean 'neoverse-v2'?
 // FAR: error: unknown target 'm68k'
-// FAR-NEXT: hint: the targets are host, x86-64, x86-64-v3, x86-64-v4, skylake-avx512, cascade-lake, sapphire-rapids, aarch64-neon, neoverse-v2
+// FAR-NEXT: hint: the targets are host, x86-64, x86-64-v3, x86-64-v4, skylake-avx512, cascade-lake, ice-lake, sapphire-rapids, alder-lake, zen4, zen5, aarch64-neon, neoverse-v2
 func.func @main(%x: tensor<1024xi64>, %y: tensor<1024xi64>) -> tensor<1024xi64> {
   %z = graph.multiply %x, %y : (tensor<1024xi64>, tensor<1024xi64>) -> tensor<1024xi64>
   func.return %z : tensor<1024xi64>
