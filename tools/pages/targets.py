@@ -158,13 +158,14 @@ find the same rows inside. Not in `tensorize`. | A copy takes 4 to 20 % of the t
 out instead: tiles at the borders along a row have code of their own, above and below a condition decides. |
 | rows x pixels of a tile of a depthwise convolution, one vector of channels | At most 32 taps, one output per \
 channel. Sums, inputs of one row and the weights for it fit all registers but 3, of 32 but 5, or 6 where products \
-take no operand from memory. The tile is one pixel wide where image and result together are larger than 3/4 L2, or one image and its result than L2 where L3 is near. The \
-rows of the image that a tile reads have room in L1 side by side, with one of the result. | Of the pairs that fit, the \
-one with the fewest cycles for an image is taken: multiply-adds or loads, and `line_cycles` for each line of inputs \
-that comes from L2. Tiles beside each other share lines where L1 holds what a tile reads of all channels. Each form of \
-a tile, at borders or of another size, counts as 2 % more. An input is loaded once for all sums of the tile. Taps \
-outside the image are left out, so there is no padded copy, where the taps of the runs along a row are at most 64 \
-together. Memory beyond L2 is read in few streams. |
+take no operand from memory. The tile is one pixel wide where image and result together are larger than 3/4 L2, or \
+one image and its result than L2 where L3 is near. The rows of the image that a tile reads have room in L1 side by \
+side, with one of the result. | Of the pairs that fit, the one with the fewest cycles for an image is taken: \
+multiply-adds or loads, and `line_cycles` for each line of inputs that comes from L2. Tiles beside each other share \
+lines where L1 holds what a tile reads of all channels. Each form of a tile, at borders or of another size, counts as \
+2 % more. An input is loaded once for all sums of the tile. Taps outside the image are left out, so there is no \
+padded copy, where the taps of the runs along a row are at most 64 together. Memory beyond L2 is read in few streams. \
+|
 | vectors of a depthwise convolution run on from pixel to pixel, through up to 32 rows of the image | That takes at \
 most nine tenths of the vectors. The window moves by a pixel and a row per step. Its weights and sums fit all \
 registers but 2. The epilogue reads the same places, one number per channel, or one number for all. | Channels that do \
