@@ -18,7 +18,8 @@ FORMAT: Final = 1
 INTERFACE: Final = 1
 """
 Grows when machine code and the runtime change what they expect of each other: how entries are called, the description
-beside the code, what the code takes from the process. Code of another number is not run.
+beside the code, what the code takes from the process. Code of another number is not run. A test keeps what each number
+stands for.
 """
 
 MANIFEST: Final = "stepwell.json"
