@@ -12,6 +12,9 @@ A kernel on register tiles has 500 to 4000 lines, and one that goes over its ele
 """
 
 
+VECTORS_WANTED: Final = '!"llvm.loop.vectorize.enable", i1 true'
+
+
 class Effort(NamedTuple):
     """What LLVM's passes do: their level as in `-O`, and whether they unroll loops."""
 
@@ -25,8 +28,12 @@ def effort_for(text: str, most: int) -> Effort:
 
     Unrolled loops are long already. Passes that look for more between their instructions take time and find nothing:
     half of the time that a network takes to compile is theirs. The loops of small kernels are left for LLVM to unroll.
+    So are those of a text that asks LLVM for vectors somewhere: short reductions that it neither unrolls nor should
+    have met end in an assertion of its vectoriser (LLVM 22, maxima that pass over NaNs).
     """
-    return Effort(min(most, 1), unrolls=False) if most > 0 and _is_unrolled(text) else Effort(most, unrolls=True)
+    if most == 0 or not _is_unrolled(text):
+        return Effort(most, unrolls=True)
+    return Effort(1, unrolls=VECTORS_WANTED in text)
 
 
 def _is_unrolled(text: str) -> bool:

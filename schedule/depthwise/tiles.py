@@ -23,20 +23,18 @@ from .convolution import Depthwise
 MOST_ROWS = 7
 """The most rows of a tile. More would save little, because few rows are read twice then."""
 
-COST_OF_VARIANT = 0.02
+COST_OF_VARIANT = 0.05
+COST_OF_VARIANT_NEAR_L3 = 0.02
 """
 The share of the cost that another form of a tile must save, at a border or of another size. Its code is written out
-too.
+too. (The first was measured on Sapphire Rapids, the second on Zen 4.)
 """
 
 KEPT = 3
 """The registers beyond those that are counted, which the lowering of tiles and LLVM keep."""
 
 KEPT_OF_32 = 5
-"""
-The registers kept of 32, and one more where products take no operand from memory. LLVM moves loads up as long as it
-believes that there is room (measured).
-"""
+"""The registers kept of 32. LLVM moves loads up as long as it believes that there is room (measured)."""
 
 Tap = tuple[int, ...]
 
@@ -126,8 +124,7 @@ class DepthwiseTiles:
 
     def legal_shapes(self, target: Machine) -> list[tuple[int, int]]:
         """Returns the rows and pixels of the tiles that stay in registers."""
-        kept = KEPT if target.registers < 32 else KEPT_OF_32 + (not target.broadcasts)
-        registers = target.registers - kept
+        registers = target.registers - (KEPT if target.registers < 32 else KEPT_OF_32)
         rows, pixels = self.cut(self._most_rows(), target.registers)
         return [
             (height, width)
@@ -165,7 +162,10 @@ class DepthwiseTiles:
         across = split_evenly(self.c.extent(self.c.m), shape[1])
         total = sum(m * n * self._cycles(height, width, target) for height, m in down for width, n in across)
         variants = len(down) * len(self._across_image(shape[1]))
-        return total * (1 + COST_OF_VARIANT * variants), -shape[0] * shape[1]
+        return total * (1 + self._cost_of_variant(target) * variants), -shape[0] * shape[1]
+
+    def _cost_of_variant(self, target: Machine) -> float:
+        return COST_OF_VARIANT_NEAR_L3 if target.l3_is_near else COST_OF_VARIANT
 
     def _is_far(self, target: Machine) -> bool:
         """

@@ -14,7 +14,7 @@ from ...dialects.schedule import DepthwiseAttr
 from ...machine.machine import Machine
 from ..depthwise.convolution import has_runs
 from ..depthwise.schedule import DepthwiseNest
-from ..depthwise.tiles import Segments, Tap
+from ..depthwise.tiles import COST_OF_VARIANT, Segments, Tap
 from ..kernels.contraction import Operand
 from ..kernels.epilogue import Epilogue, epilogue_of, place_of, replace_grids
 from ..kernels.padding import erase_with_buffers, padded_copy
@@ -113,6 +113,9 @@ class SpreadNest(DepthwiseNest):
         few = len(self.taps) > FEW_TAPS or (height == 1 and target.registers < 32)
         weights = min(len(self.taps), self._reach[2] * height) if few else len(self.taps)
         return height * width + self._inputs(height, width)[1] + weights + (2 if target.fma else 5)
+
+    def _cost_of_variant(self, target: Machine) -> float:
+        return COST_OF_VARIANT
 
     def _cycles(self, height: int, width: int, target: Machine) -> float:
         """

@@ -79,10 +79,13 @@ def choose_tiling(c: Contraction, prepacked: bool, target: Machine) -> Tiling:
     if not c.reduce and pack and rows > 2 * chosen.rows:
         blocks = next((count for count in range(least, 2 * least) if depth % count == 0), 1)
         panels = _panels_per_block(rows, depth // blocks * bytes_per, chosen.columns, target)
+    near = steps * chosen.columns * bytes_per <= 2 * target.l1_bytes
     if any(c.extents[axis] > 1 for axis in shared):
-        outside = b_bytes > target.a_bytes or (prepacked and _is_batch_far(c, b_bytes, target))
+        far = prod(c.a.type.get_shape()) * c.a.type.element_type.size > target.l2_bytes  # pyright: ignore[reportAttributeAccessIssue]
+        outside = b_bytes > (target.l2_bytes // 2 if far and not near else target.a_bytes) or (
+            prepacked and _is_batch_far(c, b_bytes, target)
+        )
     else:
-        near = steps * chosen.columns * bytes_per <= 2 * target.l1_bytes
         once = sweeps <= FEW_SWEEPS or 2 * b_bytes > target.l2_bytes
         room = (
             2 * target.a_bytes if prepacked else target.a_bytes

@@ -4,6 +4,7 @@ Finds maxima that need not look for NaNs, as the rest of the row becomes NaN any
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from xdsl.dialects import arith, math, memref
@@ -189,17 +190,25 @@ def _is_after(load: memref.LoadOp, readers: list[Operation]) -> bool:
 
 
 def _is_earlier(first: Operation, second: Operation) -> bool:
-    """Returns whether the kernel of one op ends before that of another one begins."""
-    before, after = _kernel(first), _kernel(second)
-    return before is not after and before.parent is after.parent and before.is_before_in_block(after)
+    """
+    Returns whether the kernel of one op ends before that of another one begins, in all loops that hold both.
+
+    Kernels that share loops are on the same rows there.
+    """
+    around = {op.parent: op for op in _around(first)}
+    for op in _around(second):
+        if op.parent in around:
+            before = around[op.parent]
+            return before is not op and before.is_before_in_block(op)
+    return False
 
 
-def _kernel(op: Operation) -> Operation:
-    """Returns the outermost loop around `op`."""
-    parent = op.parent_op()
-    while parent is not None and not isinstance(parent, FuncOp):
-        op, parent = parent, parent.parent_op()
-    return op
+def _around(op: Operation) -> Iterator[Operation]:
+    """Yields `op` and the ops around it, the innermost first."""
+    found: Operation | None = op
+    while found is not None and not isinstance(found, FuncOp):
+        yield found
+        found = found.parent_op()
 
 
 def _is_sum(load: memref.LoadOp, along: list[int]) -> bool:

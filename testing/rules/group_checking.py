@@ -70,6 +70,29 @@ def siblings_program(seed: int) -> Program:
     return Program(text, [arrays_of(seed, shape, dtype, "moderate")], [], 1.0)
 
 
+def attention_program(seed: int) -> Program:
+    """Two products with a softmax of the rows of the first one between them, and moves of an operand and the result."""
+    choose = RandomChooser(seed)
+    heads, rows, keys, size = (choose.integer(least, least + 4) for least in (1, 2, 2, 2))
+    q, k = TensorSpec((heads, rows, size), "f32"), TensorSpec((heads, keys, size), "f32")
+    turned, scores = TensorSpec((heads, size, keys), "f32"), TensorSpec((heads, rows, keys), "f32")
+    moved = TensorSpec((rows, heads, size), "f32")
+    lines = [
+        f"%t = graph.permute_dims %k, axes = [0, 2, 1] : ({k}) -> {turned}",
+        f"%s = graph.matmul %q, %t : ({q}, {turned}) -> {scores}",
+        f"%p = graph.softmax %s, axis = 2 : ({scores}) -> {scores}",
+        f"%o = graph.matmul %p, %v : ({scores}, {k}) -> {q}",
+        f"%r = graph.permute_dims %o, axes = [1, 0, 2] : ({q}) -> {moved}",
+    ]
+    text = function_text("main", [("%q", q), ("%k", k), ("%v", k)], lines, [("%r", moved)])
+    arrays = [arrays_of(seed + n, spec.shape, "f32", "moderate") for n, spec in enumerate((q, k, k))]
+    return Program(text, arrays, [], 1.0)
+
+
+PROGRAMS = (rows_program, attention_program, siblings_program, attention_program)
+"""Programs for rules that random ones seldom meet. They come in turn, one in five."""
+
+
 class GroupRuleCheck:
     """One group rule being tested, by itself and together with the other rules of its file."""
 
@@ -89,10 +112,11 @@ class GroupRuleCheck:
             report.tried += 1
             seed = crc32(f"{self._rule.name}/{self._settings.seed}/{number}".encode())
             if number % 5 == 0:
-                program = siblings_program(seed) if number % 20 >= 10 else rows_program(seed)
+                program = PROGRAMS[number // 5 % len(PROGRAMS)](seed)
             else:
                 program = random_program(seed, OPS[number % len(OPS)], smooth=number % 3 != 0)
-            if not self._try(program, [self._rule] if number % 2 else list(self._rules)):
+            alone = number % 2 if number % 5 else number // 5 % 3 == 0
+            if not self._try(program, [self._rule] if alone else list(self._rules)):
                 report.verdict = "different"
                 return report
         if report.applied >= max(min(cases, 8) // 2, 1) and report.runs:

@@ -157,15 +157,14 @@ each padded dimension one axis of the window moves. All tiles at borders togethe
 find the same rows inside. Not in `tensorize`. | A copy takes 4 to 20 % of the time. Taps outside the image are left \
 out instead: tiles at the borders along a row have code of their own, above and below a condition decides. |
 | rows x pixels of a tile of a depthwise convolution, one vector of channels | At most 32 taps, one output per \
-channel. Sums, inputs of one row and the weights for it fit all registers but 3, of 32 but 5, or 6 where products \
-take no operand from memory. The tile is one pixel wide where image and result together are larger than 3/4 L2, or \
-one image and its result than L2 where L3 is near. The rows of the image that a tile reads have room in L1 side by \
-side, with one of the result. | Of the pairs that fit, the one with the fewest cycles for an image is taken: \
-multiply-adds or loads, and `line_cycles` for each line of inputs that comes from L2. Tiles beside each other share \
-lines where L1 holds what a tile reads of all channels. Each form of a tile, at borders or of another size, counts as \
-2 % more. An input is loaded once for all sums of the tile. Taps outside the image are left out, so there is no \
-padded copy, where the taps of the runs along a row are at most 64 together. Memory beyond L2 is read in few streams. \
-|
+channel. Sums, inputs of one row and the weights for it fit all registers but 3, of 32 but 5. The tile is one pixel \
+wide where image and result together are larger than 3/4 L2, or one image and its result than L2 where L3 is near. \
+The rows of the image that a tile reads have room in L1 side by side, with one of the result. | Of the pairs that \
+fit, the one with the fewest cycles for an image is taken: multiply-adds or loads, and `line_cycles` for each line of \
+inputs that comes from L2. Tiles beside each other share lines where L1 holds what a tile reads of all channels. Each \
+form of a tile, at borders or of another size, counts as 2 % more. An input is loaded once for all sums of the tile. \
+Taps outside the image are left out, so there is no padded copy, where the taps of the runs along a row are at most \
+64 together. Memory beyond L2 is read in few streams. |
 | vectors of a depthwise convolution run on from pixel to pixel, through up to 32 rows of the image | That takes at \
 most nine tenths of the vectors. The window moves by a pixel and a row per step. Its weights and sums fit all \
 registers but 2. The epilogue reads the same places, one number per channel, or one number for all. | Channels that do \
@@ -179,13 +178,13 @@ float type. Tiles are those of a depthwise convolution; a tile of up to 9 taps k
 costs half a cycle more where registers have 64 bytes. | A vector with one small group is mostly empty. An input is \
 spread over the lanes of its group once for all taps and rows of a tile. |
 | a 3x3 convolution by Winograd's F(2x2, 3x3) | Stride 1, sums in f32 or f64, constant filters, no groups; not with \
-`numerics="strict"`. For each square of 2x2 outputs, 16 multiply-adds and 120 cycles per vector for each transform \
-take fewer cycles than 36 multiply-adds. Filters larger than L2 / 2 are read at 8 bytes a cycle: where that takes \
-longer than the arithmetic, it counts instead. Those of f16 and bf16 are transformed into f32. | It \
-needs fewer products, and docs/numerics.md shows that errors are no larger. |
-| squares at once | As many as fit L2 / 2 when transformed, before and after the products, but at least 48. Blocks \
-that cores can share come first. | The filters are read once per block. What lies between the transforms and the \
-products stays in L2. |
+`numerics="strict"`. For each square of 2x2 outputs, 16 multiply-adds, and 240 of their cycles per vector for each \
+transform, take fewer cycles than 36 multiply-adds. Filters larger than L2 / 2 are read at 8 bytes a cycle: where \
+that takes longer than the arithmetic, it counts instead. Those of f16 and bf16 are transformed into f32. | It needs \
+fewer products, and docs/numerics.md shows that errors are no larger. |
+| squares at once | As many as fit L2 / 2 when transformed, before and after the products, but at least 48, or 24 \
+where L3 is near. Blocks that cores can share come first. | The filters are read once per block. What lies between \
+the transforms and the products stays in L2. |
 | b copied into panels as wide as a tile | b is a constant; or its rows are not contiguous; or at least 20 tiles of \
 rows read it, 4 where it has L2 / 8 bytes or more | Panels are read in order, a tile at a time. |
 | at most 10 rows of a tile | a is f16 and the sums are f32 | Four steps of all rows are converted at once. With \
@@ -196,10 +195,11 @@ further part loads and stores the result once more. |
 | panels per block | The same. Twice the panels fit 3/4 L2 less the bytes of a, which count where they are at most L2 \
 / 2. | The block stays in L2 while the rows go by, and the next block can be copied beside it. |
 | the loop over panels outside the loop over rows | One axis of rows: a part of k takes at most L2 / 8 bytes of a, or \
-L2 / 4 where b is prepacked. In addition, a panel has at most twice L1, or b is larger than L2 / 2, or at most 4 tiles \
-of rows read b. Several axes of rows: b is larger than L2 / 8. | Each panel is read once, and all of a stays in L2. \
-While b is copied, L2 holds its original too. With the other order the rows of a tile stay in L1. With several axes of \
-rows those of one value of the others stay there. |
+L2 / 4 where b is prepacked. In addition, a panel has at most twice L1, or b is larger than L2 / 2, or at most 4 \
+tiles of rows read b. Several axes of rows: b is larger than L2 / 8, or than L2 / 2 where a is larger than L2 and a \
+panel has more than twice L1. | Each panel is read once, and all of a stays in L2. While b is copied, L2 holds its \
+original too. With the other order the rows of a tile stay in L1. With several axes of rows those of one value of the \
+others stay there. |
 | lines of the next panels are prefetched (`tile.prefetch`) | b is a constant larger than L2 / 2, two panels take at \
 most 3/4 L2, and at least two tiles read each: every tile prefetches its share of the next panels, a few lines every \
 four steps of the sum. | b comes from L3 or memory while all tiles compute, not only during the first. |

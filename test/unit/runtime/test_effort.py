@@ -29,3 +29,9 @@ def test_code_of_other_passes_is_kept_apart() -> None:
     target = jit.host_code_target()
     keys = {jit._key(text, level, target) for text in (LONG, SHORT) for level in (0, 2)}
     assert len(keys) == 4
+
+
+def test_texts_that_ask_for_vectors_are_unrolled() -> None:
+    hint = '!6 = !{!"llvm.loop.vectorize.enable", i1 true}\n'
+    assert effort_for(LONG + hint, 2) == Effort(1, unrolls=True)
+    assert effort_for(LONG + hint.replace("true", "false"), 2) == Effort(1, unrolls=False)

@@ -23,7 +23,7 @@ NET = """\
 func.func @main(%x: tensor<4x8xf32>) -> (tensor<4x8xf32>, tensor<4xi64>) {
   %w = graph.weight "w" : tensor<8x8xf32>
   %0 = graph.matmul %x, %w : (tensor<4x8xf32>, tensor<8x8xf32>)
-  %1 = graph.softmax %0, axis = -1 : (tensor<4x8xf32>)
+  %1 = graph.softmax %0, axis = 0 : (tensor<4x8xf32>)
   %2 = graph.matmul %1, %w : (tensor<4x8xf32>, tensor<8x8xf32>)
   %3 = graph.cumulative_sum %2, axis = 0 : (tensor<4x8xf32>)
   %4 = graph.argmax %3, axis = 1 : (tensor<4x8xf32>)
