@@ -24,7 +24,7 @@ PER_TEST = 50 if FULL else 25
 SEED = 5
 
 
-@pytest.mark.parametrize("first", range(0, 5_000 if FULL else 50, PER_TEST))
+@pytest.mark.parametrize("first", range(0, 5_000 if FULL else 25, PER_TEST))
 def test_mutants_compile_or_are_refused(first: int):
     words = ["--seed", str(SEED), "--first", str(first), "--count", str(PER_TEST)]
     command = [sys.executable, str(SUPPORT / "mutant_runs.py"), *words]
