@@ -24,7 +24,7 @@ from xdsl.dialects.builtin import MemRefType, ModuleOp
 
 SEQUENCES = 1000 if FULL else 25
 """Sequences that are run; sequence number n is made by seed n."""
-COUNTED = 600 if FULL else 80
+COUNTED = 600 if FULL else 120
 LEAST = 10 if FULL else 1
 """Legal applications that each primitive has at least in the first `COUNTED` sequences."""
 
