@@ -14,6 +14,8 @@ _INTRINSICS = (
     ("@llvm.x86.avx512.vpdpbusd.512", ("avx512vnni",)),
     ("@llvm.x86.avx512.vpdpbusd.", ("avx512vnni", "avxvnni")),
     ("@llvm.x86.avx512bf16.", ("avx512bf16",)),
+    ("@llvm.x86.avx512.permvar.qi.", ("avx512vbmi",)),
+    ("@llvm.x86.avx512.vpermi2var.qi.", ("avx512vbmi",)),
     ("@llvm.x86.avx512.", ("avx512f",)),
     ("@llvm.aarch64.neon.usdot.", ("i8mm",)),
     ("@llvm.aarch64.neon.sdot.", ("dotprod",)),

@@ -88,7 +88,7 @@ def _compose(
     start: InsertPoint,
 ) -> None:
     """Computes `group * OUTS + inner` at the start of `body`, for all that uses the whole channel in it."""
-    uses = [use for use in whole.uses if _is_in(use.operation, body)]
+    uses = [use for use in whole.uses if body.is_ancestor(use.operation)]
     if not uses:
         return
     outs = arith.ConstantOp(IntegerAttr(channels.outs, IndexType()))
@@ -99,11 +99,3 @@ def _compose(
     Rewriter.insert_op([outs, first, place], start)
     for use in uses:
         use.operation.operands[use.index] = place.result
-
-
-def _is_in(op: Operation, body: Block) -> bool:
-    parent = op.parent
-    while parent is not None and parent is not body:
-        above = parent.parent_op()
-        parent = None if above is None else above.parent
-    return parent is body

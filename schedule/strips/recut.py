@@ -174,7 +174,7 @@ class _Recut:
         """Computes the old axes from the new ones at the start of `place`, for all uses in it."""
         sums = _Sums()
         for axis, value in enumerate(old):
-            uses = [use for use in value.uses if _is_in(use.operation, place)]
+            uses = [use for use in value.uses if place.is_ancestor(use.operation)]
             if not uses:
                 continue
             found = new[axis]
@@ -256,11 +256,3 @@ def _zero_before(op: Operation) -> SSAValue:
     zero.location = op.location
     Rewriter.insert_op(zero, InsertPoint.before(op))
     return zero.result
-
-
-def _is_in(op: Operation, body: Block) -> bool:
-    parent = op.parent
-    while parent is not None and parent is not body:
-        above = parent.parent_op()
-        parent = None if above is None else above.parent
-    return parent is body

@@ -129,6 +129,8 @@ func.func @main(%x: tensor<32x64xbf16>, %w: tensor<64x32xbf16>) -> tensor<32x32x
         ("@llvm.x86.avx512.vpdpbusd.256", "x86-64-v3", "", "avxvnni"),
         ("@llvm.x86.avx512bf16.dpbf16ps.512", "x86-64-v4", "", "avx512bf16"),
         ("@llvm.x86.avx512.max.ps.512", "x86-64-v3", "", "avx512f"),
+        ("@llvm.x86.avx512.permvar.qi.512", "skylake-avx512", "", "avx512vbmi"),
+        ("@llvm.x86.avx512.vpermi2var.qi.512", "icelake-server", "", None),
         ("@llvm.x86.avx512.max.ps.512", "some-other", "", None),
         ("@llvm.aarch64.neon.sdot.v4i32.v16i8", "x86-64-v4", "", "dotprod"),
         ("@llvm.fma.f32", "x86-64", "", None),

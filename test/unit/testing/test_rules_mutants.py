@@ -241,7 +241,9 @@ COSTLY = [
 ]
 
 
-@pytest.mark.parametrize("rule, mutant", COSTLY if FULL else COSTLY[::3], ids=lambda each: each.name if isinstance(each, Rule) else each.what)
+@pytest.mark.parametrize(
+    "rule, mutant", COSTLY if FULL else COSTLY[::3], ids=lambda each: each.name if isinstance(each, Rule) else each.what
+)
 def test_dropped_condition_on_cost_or_structure_changes_a_filecheck_test(rule: Rule, mutant: Mutant) -> None:
     known = shipped_reasons().get((rule.name, mutant.what))
     seen = any(result(module, rule) != result(module, mutant.rule) for module in functions(rule))
