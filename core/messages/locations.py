@@ -36,20 +36,20 @@ class LineCounter:
     """
     Turns character offsets into (line, column), lines counted from `1 + line_offset`.
 
-    A parser asks in ascending order nearly always, so the newlines between two questions are counted once: the
-    whole file costs one pass of `str.count`. A step back counts from the start of the text.
+    A parser asks in ascending order nearly always, and steps back a little. Only the newlines between two questions
+    are counted, so the whole file costs about one pass of `str.count`.
     """
 
     def __init__(self, text: str, line_offset: int = 0):
         self._text = text
-        self._first_line = 1 + line_offset
         self._offset = 0
-        self._line = self._first_line
+        self._line = 1 + line_offset
 
     def line_and_column(self, offset: int) -> tuple[int, int]:
         if offset < self._offset:
-            self._offset, self._line = 0, self._first_line
-        self._line += self._text.count("\n", self._offset, offset)
+            self._line -= self._text.count("\n", offset, self._offset)
+        else:
+            self._line += self._text.count("\n", self._offset, offset)
         self._offset = offset
         return self._line, offset - self._text.rfind("\n", 0, offset)
 

@@ -94,6 +94,10 @@ class Purity:
             self._functions = {name: op for op in scope.body.ops if (name := symbol_name(op)) is not None}
         self._known: dict[str, bool] = {}
 
+    def add(self, name: str, function: Operation) -> None:
+        """Takes note of a new function."""
+        self._functions[name] = function
+
     def is_pure(self, op: Operation) -> bool:
         """Returns whether `op` neither reads nor writes memory and has no other effect (it may fail)."""
         if isinstance(op, func.CallOp):

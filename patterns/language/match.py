@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypeVar
@@ -37,6 +37,12 @@ class Index:
     def forget(self, op: Operation) -> None:
         """Takes note that `op` is about to change or to go away."""
 
+    def linked(self, op: Operation) -> None:
+        """Takes note that `op` has operands that it did not have before."""
+
+    def unlinked(self, op: Operation) -> None:
+        """Takes note that `op`, which is still in its block, is about to lose its operands."""
+
 
 @dataclass(eq=False)
 class Session:
@@ -64,6 +70,29 @@ class Session:
         if found is None:
             found = self.indexes[index_type] = index_type(self)
         return found  # pyright: ignore[reportReturnType]
+
+    def inserted(self, op: Operation) -> None:
+        """Tells the indexes that `op` is new in its block."""
+        for index in self.indexes.values():
+            index.inserted(op)
+            for inner in op.walk():
+                index.linked(inner)
+
+    def unlinked(self, op: Operation) -> None:
+        """Tells the indexes that `op`, which is still in its block, is about to lose its operands."""
+        for index in self.indexes.values():
+            index.unlinked(op)
+
+    def replace_uses(self, replaced: Sequence[SSAValue], values: Sequence[SSAValue]) -> None:
+        """Lets the users of `replaced` use `values`, and tells the indexes."""
+        users = users_of(replaced)
+        for user in users:
+            self.unlinked(user)
+        for result, value in zip(replaced, values, strict=True):
+            result.replace_all_uses_with(value)
+        for index in self.indexes.values():
+            for user in users:
+                index.linked(user)
 
     def op_type(self, name: str) -> type[Operation] | None:
         """Returns the class of the op called `name`, or `None` when no loaded dialect has it."""
@@ -226,6 +255,11 @@ def _inferred_types(op: Operation) -> Sequence[Attribute]:
     for (_, operand), value in zip(definition.operands, op.operands, strict=True):
         operand.constr.verify((value.type,), context)
     return [type_ for _, result in definition.results for type_ in result.constr.infer(context, length=1)]
+
+
+def users_of(values: Iterable[SSAValue]) -> list[Operation]:
+    """Returns the ops that use any of `values`, each once, in order of use."""
+    return list(dict.fromkeys(use.operation for value in values for use in value.uses))
 
 
 def as_value(bound: Any) -> SSAValue:

@@ -8,7 +8,7 @@ from the `pattern` dialect (`text/loading.py`). `matching/` compiles both.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import count
 from typing import Any, ClassVar, Final, TypeVar
@@ -334,15 +334,25 @@ def all_below(pattern: Pattern) -> list[Pattern]:
     return list(found.values())
 
 
+def bottom_up(roots: Iterable[Pattern]) -> list[Pattern]:
+    """Returns all parts, each object once, behind those below it."""
+    found: dict[int, Pattern] = {}
+    stack = [(root, False) for root in roots]
+    while stack:
+        part, is_below_done = stack.pop()
+        if is_below_done:
+            found.setdefault(id(part), part)
+        elif id(part) not in found:
+            stack.append((part, True))
+            stack.extend((below, False) for below in part.parts())
+    return list(found.values())
+
+
 def depth(pattern: Pattern) -> int:
     """Returns the number of ops on the longest path down `pattern`."""
-    return _depth(pattern, {})
-
-
-def _depth(pattern: Pattern, known: dict[int, int]) -> int:
-    if id(pattern) not in known:
-        below = max((_depth(part, known) for part in pattern.parts()), default=0)
-        known[id(pattern)] = below + pattern.levels
+    known: dict[int, int] = {}
+    for part in bottom_up([pattern]):
+        known[id(part)] = part.levels + max((known[id(each)] for each in part.parts()), default=0)
     return known[id(pattern)]
 
 

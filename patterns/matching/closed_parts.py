@@ -19,7 +19,7 @@ from typing import Any, Final
 from xdsl.ir import SSAValue
 
 from ..language.constraints import Holds, Where
-from ..language.patterns import Capture, Op, Or, Pattern, Rest
+from ..language.patterns import Capture, Op, Or, Pattern, Rest, bottom_up
 from ..language.rules import Bound, Rule
 from .tracing import MATCH, Bindings, Next, ValueMatcher
 
@@ -84,20 +84,6 @@ def closed_parts(rule: Rule) -> dict[int, ValueMatcher | None]:
 def _is_closed(part: Pattern, names: Counter[str], total: Counter[str], tested: set[str]) -> bool:
     """Returns whether all names below `part` occur there alone. Its own name has one meaning at a value."""
     return all(total[name] == number and (name not in tested or name == part.key) for name, number in names.items())
-
-
-def bottom_up(roots: Iterable[Pattern]) -> list[Pattern]:
-    """Returns all parts, each object once, behind those below it."""
-    found: dict[int, Pattern] = {}
-    stack = [(root, False) for root in roots]
-    while stack:
-        part, is_below_done = stack.pop()
-        if is_below_done:
-            found.setdefault(id(part), part)
-        elif id(part) not in found:
-            stack.append((part, True))
-            stack.extend((below, False) for below in part.parts())
-    return list(found.values())
 
 
 def _ways(parts: list[Pattern]) -> dict[int, int]:

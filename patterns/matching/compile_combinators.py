@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from xdsl.ir import Operation, OpResult, SSAValue
@@ -16,6 +16,8 @@ from ..language.match import Match
 from ..language.patterns import Op, Or, Pattern, Rest, Result, all_below
 from ..language.registry import RuleError
 from ..language.structures import CALLS, Call, If
+from ..language.users import Users
+from .closed_parts import count_step
 from .matcher import (
     MEANINGS,
     Meaning,
@@ -66,10 +68,14 @@ def _compile_other(pattern: Together, number: int, following: Next) -> Next:
 
     def find(bound: Bindings) -> bool:
         taken = [_op_of(bound.get(key)) for key in keys]
-        found = [op for op in candidates(ways, bound) if op not in taken]
-        if not found and tracer is not None:
+        found = (op for op in candidates(ways, bound) if op not in taken)
+        if tracer is not None and not (found := list(found)):
             tracer.structure(bound, f"no other op has what pattern {number + 1} of several shares with the rest")
-        return any(match_other(op, bound) for op in found)
+        for op in found:
+            count_step(bound)
+            if match_other(op, bound):
+                return True
+        return False
 
     return find
 
@@ -104,8 +110,10 @@ def ways_up(pattern: Pattern, known: set[str]) -> list[tuple[str, Levels]]:
     return list(found)
 
 
-def candidates(ways: Sequence[tuple[str, Levels]], bound: Bindings) -> list[Operation]:
+def candidates(ways: Sequence[tuple[str, Levels]], bound: Bindings) -> Iterable[Operation]:
     """Returns the ops at the upper ends of `ways`, which begin at what is bound, in program order."""
+    if len(ways) == 1 and (direct := _direct_users(*ways[0], bound)) is not None:
+        return direct
     found: dict[Operation, None] = {}
     for key, levels in ways:
         start = bound.get(key)
@@ -113,6 +121,16 @@ def candidates(ways: Sequence[tuple[str, Levels]], bound: Bindings) -> list[Oper
             found.update(dict.fromkeys(_users_up(start, levels)))
     match: Match = bound[MATCH]
     return match.session.index(BlockOrder).ordered(list(found))
+
+
+def _direct_users(key: str, levels: Levels, bound: Bindings) -> Iterator[Operation] | None:
+    """Returns the users of one value in program order, or `None` where the way is another one."""
+    start: Any = bound.get(key)
+    if len(levels) != 1 or not isinstance(start, SSAValue):
+        return None
+    match: Match = bound[MATCH]
+    users = match.session.index(Users).of(start, levels[0])
+    return None if users is None else (op for op in users if op.results)
 
 
 def _users_up(start: Any, levels: Levels) -> list[Operation]:

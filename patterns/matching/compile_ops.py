@@ -14,6 +14,7 @@ from ..language.patterns import Capture, Op, Pattern, Rest, Result
 from ..language.registry import RuleError
 from ..language.structures import Call
 from .closed_parts import MOST_PERMUTED_OPERANDS, count_step
+from .early_conditions import after_binding
 from .matcher import (
     MEANINGS,
     Meaning,
@@ -32,12 +33,12 @@ def compile_op(pattern: Op, following: Next) -> OpMatcher:
     names = frozenset(pattern.names)
     key = pattern.key
     after_attributes = compile_operands(pattern, following)
-    after_binding = compile_attributes(key, pattern.attributes, after_attributes)
+    inside = after_binding(key, compile_attributes(key, pattern.attributes, after_attributes))
 
     def match_op(op: Operation, bound: Bindings) -> bool:
         if op.name not in names if names else not op.results:  # Without names any op matches that has a result.
             return False
-        return bind(key, op, bound, after_binding, following)
+        return bind(key, op, bound, inside, following)
 
     return match_op
 
@@ -126,7 +127,12 @@ def _compile_rest(pattern: Rest, slot: str, start: int, following: Next) -> Next
 
 def _compile_result_of(pattern: Result, following: Next) -> ValueMatcher:
     key, match_result = pattern.key, compile_result(pattern.op, pattern.index, following)
-    return lambda value, bound: bind(key, value, bound, lambda deeper: match_result(value, deeper))
+
+    def match_owner(bound: Bindings) -> bool:
+        return match_result(bound[key], bound)
+
+    checked = after_binding(key, match_owner)
+    return lambda value, bound: bind(key, value, bound, checked, match_owner)
 
 
 def _compile_only_result(pattern: Op, following: Next) -> ValueMatcher:

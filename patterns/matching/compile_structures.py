@@ -12,6 +12,7 @@ from ..language.match import Match
 from ..language.patterns import Pattern, all_below
 from ..language.structures import CALLS, Call, Dominates, Function, If
 from .compile_ops import compile_attributes, compile_operands
+from .early_conditions import conditions_at_the_end
 from .matcher import (
     MEANINGS,
     Meaning,
@@ -60,7 +61,8 @@ def _compile_walk(pattern: Dominates, match_parent: ValueMatcher, may_be_parent:
     own = {part.key for part in all_below(pattern.path)}
     found: list[Bindings] = []
     at_end: Next = lambda bound: found.append(dict(bound)) is None  # noqa: E731
-    match_path = compile_value(pattern.path, with_late_tests(pattern.path, at_end))
+    with conditions_at_the_end():
+        match_path = compile_value(pattern.path, with_late_tests(pattern.path, at_end))
     tracer = TRACER.get()
 
     def walk(bound: Bindings) -> bool:

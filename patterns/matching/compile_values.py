@@ -11,6 +11,7 @@ from ..language.constants import CONSTANT_OPS, constant_attribute, is_literal, s
 from ..language.constraints import And, Argument, Holds, Literal, Not, Where
 from ..language.patterns import Any_, Constant, Or, Splat
 from .closed_parts import count_step
+from .early_conditions import after_binding, conditions_at_the_end
 from .matcher import (
     MEANINGS,
     Meaning,
@@ -25,8 +26,8 @@ from .tracing import MATCH, Bindings, Next, ValueMatcher, value_name
 
 
 def _compile_any(pattern: Any_, following: Next) -> ValueMatcher:
-    key = pattern.key
-    return lambda value, bound: bind(key, value, bound, following)
+    key, checked = pattern.key, after_binding(pattern.key, following)
+    return lambda value, bound: bind(key, value, bound, checked, following)
 
 
 def _why_not_any(pattern: Any_, value: SSAValue, bound: Bindings) -> str | None:
@@ -37,8 +38,8 @@ def _why_not_any(pattern: Any_, value: SSAValue, bound: Bindings) -> str | None:
 
 
 def _compile_constant(pattern: Constant, following: Next) -> ValueMatcher:
-    key = pattern.key
-    return lambda value, bound: constant_attribute(value) is not None and bind(key, value, bound, following)
+    key, checked = pattern.key, after_binding(pattern.key, following)
+    return lambda value, bound: constant_attribute(value) is not None and bind(key, value, bound, checked, following)
 
 
 def _why_not_constant(pattern: Constant, value: SSAValue, bound: Bindings) -> str | None:
@@ -60,8 +61,8 @@ def _against_leaf(pattern: Splat | Literal | Argument, value: SSAValue) -> str |
 
 
 def _compile_leaf(pattern: Splat | Literal | Argument, following: Next) -> ValueMatcher:
-    key = pattern.key
-    return lambda value, bound: _against_leaf(pattern, value) is None and bind(key, value, bound, following)
+    key, checked = pattern.key, after_binding(pattern.key, following)
+    return lambda value, bound: _against_leaf(pattern, value) is None and bind(key, value, bound, checked, following)
 
 
 def _why_not_leaf(pattern: Splat | Literal | Argument, value: SSAValue, bound: Bindings) -> str | None:
@@ -106,7 +107,8 @@ def _names_of_arms(pattern: Or) -> frozenset[str]:
 def _compile_test(pattern: And | Where | Not, following: Next) -> ValueMatcher:
     key = pattern.key
     if isinstance(pattern, Not):
-        inner = compile_value(pattern.pattern, with_late_tests(pattern.pattern, lambda bound: True))
+        with conditions_at_the_end():
+            inner = compile_value(pattern.pattern, with_late_tests(pattern.pattern, lambda bound: True))
         return lambda value, bound: not inner(value, dict(bound)) and bind(key, value, bound, following)
     step = following
     for part in reversed(pattern.parts()):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 
@@ -14,15 +15,17 @@ from ..language import conditions as conditions  # registers the conditions
 from ..language.combinators import Associative
 from ..language.constraints import Holds, Where
 from ..language.match import Match, Session
-from ..language.patterns import Capture, Op, Or, Pattern, all_below, is_far_reaching
+from ..language.patterns import Capture, Op, Or, Pattern, all_below, bottom_up, is_far_reaching
 from ..language.registry import Condition, RuleError, known_condition, plain_parameters
 from ..language.rules import Bound, Require, Rule
 from ..language.structures import Function
 from . import compile_combinators as compile_combinators  # fills in the table of `matcher`, as the next two do
 from . import compile_structures as compile_structures
 from . import compile_values as compile_values
-from .closed_parts import CLOSED, TooManySteps, bottom_up, closed_parts
+from .closed_parts import CLOSED, TooManySteps, closed_parts
 from .compile_ops import compile_op
+from .deep_patterns import FEW_LEVELS, levels_of, room_for
+from .early_conditions import EARLY, early_conditions
 from .matcher import (
     OpMatcher,
     compile_root,
@@ -97,6 +100,7 @@ class CompiledRule:
     _matcher: OpMatcher
     _value_matcher: ValueMatcher | None
     _makers: tuple[ReplacementMaker, ...]
+    _levels: int
 
     def match(self, op: Operation, session: Session) -> Match:
         """Returns the match at `op`. Its field `matched` says whether there is one."""
@@ -119,7 +123,11 @@ class CompiledRule:
         """Runs a matcher. Where it takes too long, the rule does not match, which a warning says once."""
         match.bound[MATCH] = match
         try:
-            match.matched = matcher(match.bound)
+            if self._levels > FEW_LEVELS:
+                with room_for(self._levels):
+                    match.matched = matcher(match.bound)
+            else:
+                match.matched = matcher(match.bound)
         except TooManySteps as steps:
             match.bound.clear()
             if self.rule.name not in match.session.gave_up:
@@ -145,15 +153,31 @@ def _certain_keys(pattern: Pattern) -> set[str]:
     """
     Returns the keys that every match of `pattern` binds. Of alternatives these are the keys that all of them bind.
     """
-    certain: dict[int, set[str]] = {}
+    of_alternatives: dict[int, set[str]] = {}
     for part in bottom_up([pattern]):
         if isinstance(part, Or):
-            below = set.intersection(*(certain[id(each)] for each in part.alternatives))
+            arms = [_keys_outside_alternatives(each, of_alternatives) for each in part.alternatives]
+            of_alternatives[id(part)] = set.intersection(*arms)
+    return _keys_outside_alternatives(pattern, of_alternatives)
+
+
+def _keys_outside_alternatives(pattern: Pattern, of_alternatives: Mapping[int, set[str]]) -> set[str]:
+    """Returns the keys that every match of `pattern` binds, where those of the alternatives below it are known."""
+    keys: set[str] = set()
+    done: set[int] = set()
+    stack = [pattern]
+    while stack:
+        part = stack.pop()
+        if id(part) in done:
+            continue
+        done.add(id(part))
+        keys.add(part.key)
+        keys.update(wanted.key for _, wanted in getattr(part, "attributes", ()) if isinstance(wanted, Capture))
+        if isinstance(part, Or):
+            keys |= of_alternatives[id(part)]
         else:
-            below = set().union(*(certain[id(each)] for each in part.certain_parts()))
-        captured = {wanted.key for _, wanted in getattr(part, "attributes", ()) if isinstance(wanted, Capture)}
-        certain[id(part)] = {part.key} | captured | below
-    return certain[id(pattern)]
+            stack.extend(part.certain_parts())
+    return keys
 
 
 def _check_keys(rule: Rule) -> None:
@@ -228,11 +252,15 @@ def compile_rule(rule: Rule, ctx: Context | None = None) -> CompiledRule:
 
 def _compile_rule(rule: Rule, ctx: Context | None) -> CompiledRule:
     _check(rule, ctx)
-    token = CLOSED.set(closed_parts(rule))
+    closed = closed_parts(rule)
+    levels = levels_of((rule.lhs, *rule.free))
+    closed_token, early_token = CLOSED.set(closed), EARLY.set(early_conditions(rule, bool(closed)))
     try:
-        return _compile_checked(rule)
+        with room_for(levels):
+            return _compile_checked(rule, levels)
     finally:
-        CLOSED.reset(token)
+        CLOSED.reset(closed_token)
+        EARLY.reset(early_token)
 
 
 def _check(rule: Rule, ctx: Context | None) -> None:
@@ -242,7 +270,7 @@ def _check(rule: Rule, ctx: Context | None) -> None:
     check_rule(rule, ctx)
 
 
-def _compile_checked(rule: Rule) -> CompiledRule:
+def _compile_checked(rule: Rule, levels: int) -> CompiledRule:
     makers = tuple(
         compile_replacement(item, types_of_root=slice(None) if len(rule.rhs) == 1 else slice(number, number + 1))
         for number, item in enumerate(rule.rhs)
@@ -254,4 +282,4 @@ def _compile_checked(rule: Rule) -> CompiledRule:
         final = with_late_tests(pattern, final)
     value_matcher = None if rule.rhs or isinstance(rule.lhs, Function) else compile_value(rule.lhs, final)
     far = is_far_reaching(rule.lhs)
-    return CompiledRule(rule, root_names(rule.lhs), far, compile_root(rule.lhs, final), value_matcher, makers)
+    return CompiledRule(rule, root_names(rule.lhs), far, compile_root(rule.lhs, final), value_matcher, makers, levels)

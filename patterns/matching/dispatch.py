@@ -14,13 +14,16 @@ from xdsl.ir import Operation, OpResult, SSAValue
 
 from ...dialects.traits import is_commutative
 from ..language.constraints import And, Where
-from ..language.patterns import Op, Or, Pattern, Rest, Result
+from ..language.patterns import Op, Or, Pattern, Rest, Result, bottom_up
 from .compiled_rule import CompiledRule
 from .matcher import root_names
 
 Rules = tuple[CompiledRule, ...]
 Producers = tuple[str, ...]
 """The names of the ops that make the operands, empty for an argument."""
+
+LOOKED_INTO: Final = (Op, Result, Where, And, Or)
+"""The classes of patterns whose parts the index looks at."""
 
 MOST_OPERANDS: Final = 4
 """The number of operands of an op that the index looks at."""
@@ -121,7 +124,9 @@ def _may_stand_for(pattern: Pattern, value: SSAValue, levels: int) -> bool:
 
 def _named_levels(pattern: Pattern) -> int:
     """Returns how many levels down `pattern` wants ops of certain names."""
-    parts = pattern.parts() if isinstance(pattern, Op | Result | Where | And | Or) else ()
-    below = max((_named_levels(part) for part in parts), default=0)
-    own = isinstance(pattern, Op) or (below == 0 and bool(root_names(pattern)))
-    return below + own if below or root_names(pattern) else 0
+    levels: dict[int, int] = {}
+    for part in bottom_up([pattern]):
+        below = max((levels[id(each)] for each in part.parts()), default=0) if isinstance(part, LOOKED_INTO) else 0
+        own = isinstance(part, Op) or (below == 0 and bool(root_names(part)))
+        levels[id(part)] = below + own if below or root_names(part) else 0
+    return levels[id(pattern)]

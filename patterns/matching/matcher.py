@@ -20,6 +20,7 @@ from ..language.constraints import Holds, Where
 from ..language.patterns import Pattern, Result
 from ..language.registry import RuleError
 from .closed_parts import CLOSED, match_once
+from .early_conditions import after_binding, conditions_at_the_end
 from .tracing import MATCH, TRACER, Bindings, Next, ValueMatcher
 
 OpMatcher = Callable[[Operation, Bindings], bool]
@@ -75,9 +76,10 @@ def compile_value(pattern: Pattern, following: Next) -> ValueMatcher:
     tracer = TRACER.get()
     closed = CLOSED.get()
     if tracer is None and closed is not None and id(pattern) in closed:
-        alone = closed[id(pattern)] or meaning.value(pattern, lambda bound: True)
+        with conditions_at_the_end():
+            alone = closed[id(pattern)] or meaning.value(pattern, lambda bound: True)
         closed[id(pattern)] = alone
-        return match_once(pattern, alone, following)
+        return match_once(pattern, alone, after_binding(pattern.key, following))
     compiled = meaning.value(pattern, following)
     return compiled if tracer is None else tracer.value(compiled, partial(meaning.why_not, pattern))
 

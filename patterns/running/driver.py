@@ -18,10 +18,11 @@ from xdsl.ir import Block, Operation, OpResult, Region, SSAValue
 from xdsl.traits import IsolatedFromAbove
 
 from ...core.ir.dominance import DominatorTree
+from ...core.messages.collector import patient_collector
 from ...core.messages.diagnostics import OperationError, emit_remark
 from ...core.passes.base import count
 from ..language.functions import Purity, enclosing_module
-from ..language.match import Match, Session
+from ..language.match import Match, Session, users_of
 from ..language.patterns import depth
 from ..language.rules import Rule
 from ..matching.compiled_rule import compile_rule
@@ -74,7 +75,8 @@ class Driver:
         limit: int = REWRITES_OF_ONE_OP,
     ):
         self._ctx = ctx
-        self._rules = [compile_rule(rule, ctx) for rule in rules]
+        with patient_collector():
+            self._rules = [compile_rule(rule, ctx) for rule in rules]
         self._dispatch = Dispatch(self._rules)
         self._levels = max((depth(compiled.rule.lhs) for compiled in self._rules), default=1)
         far = [compiled for compiled in self._rules if compiled.far]
@@ -198,7 +200,7 @@ class Driver:
         roots, replaced = match.roots, match.replaced
         block = place.parent
         assert block is not None
-        users = _users(replaced)
+        users = users_of(replaced)
         for op in (*roots, *users):
             self._forget(op)
             self._touch_parents(op)
@@ -212,12 +214,11 @@ class Driver:
         _verify(match)
         for new_op in match.new_ops:
             self._lineage[new_op] = lineage
-            for index in self._session.indexes.values():
-                index.inserted(new_op)
+            self._session.inserted(new_op)
         for result, value in zip(replaced, values, strict=True):
             if value.name_hint is None and result.name_hint is not None:
                 value.name_hint = result.name_hint
-            result.replace_all_uses_with(value)
+        self._session.replace_uses(replaced, values)
         for root in roots:
             self._erase(root)
         self._touch(users)
@@ -241,6 +242,7 @@ class Driver:
             captured = [value for inner in op.walk() if inner is not op for value in inner.operands]
             for inner in op.walk():
                 self._forget(inner)
+                self._session.unlinked(inner)
                 self._dead.add(inner)
                 self._lineage.pop(inner, None)
             op.detach()
@@ -252,7 +254,7 @@ class Driver:
                 if self._erase_dead and producer.parent is not None and is_dead(producer, self._session.purity):
                     stack.append(producer)
                 elif value.has_one_use():  # A condition on single use may hold now.
-                    self._touch(_users((value,)))
+                    self._touch(users_of((value,)))
 
     def _forget(self, op: Operation) -> None:
         for index in self._session.indexes.values():
@@ -273,7 +275,7 @@ class Driver:
             following: list[Operation] = []
             for op in level:
                 self._enqueue(op)
-                following += _users(op.results)
+                following += users_of(op.results)
             if not following:
                 break
             level = list(dict.fromkeys(following))
@@ -322,11 +324,6 @@ def _reason(error: Exception) -> str:
     lines = [line.strip(" |") for line in str(error).splitlines() if line.strip()]
     marked = [line for line in lines if "does not verify:" in line]
     return (marked[0].partition("does not verify:")[2].strip() if marked else lines[-1]) if lines else str(error)
-
-
-def _users(values: Iterable[SSAValue]) -> list[Operation]:
-    """Returns the ops that use any of `values`, each once, in order of use."""
-    return list(dict.fromkeys(use.operation for value in values for use in value.uses))
 
 
 def is_dead(op: Operation, purity: Purity) -> bool:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-from typing import Any
+from collections import OrderedDict
+from typing import Any, Final
 
 from xdsl.context import Context
 from xdsl.ir import Operation, SSAValue
@@ -22,10 +22,21 @@ def pattern_rule(pattern: Pattern | tuple[Pattern, ...]) -> Rule:
     return Rule("match", root, (), also=also)
 
 
-@lru_cache(maxsize=256)
+MOST_KNOWN: Final = 256
+"""The number of compiled patterns that are kept."""
+
+_known: OrderedDict[tuple[int, ...], tuple[object, CompiledRule]] = OrderedDict()
+
+
 def compiled_pattern(pattern: Pattern | tuple[Pattern, ...]) -> CompiledRule:
-    """Returns `pattern`, ready to run. It is compiled once."""
-    return compile_rule(pattern_rule(pattern))
+    """Returns `pattern`, ready to run. The same object is compiled once."""
+    key = tuple(map(id, pattern)) if isinstance(pattern, tuple) else (id(pattern),)
+    found = _known.get(key)
+    if found is None:
+        found = _known[key] = pattern, compile_rule(pattern_rule(pattern))  # What is kept keeps its identity.
+        while len(_known) > MOST_KNOWN:
+            _known.popitem(last=False)
+    return found[1]
 
 
 def match(

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from xdsl.context import Context
 from xdsl.dialects import func
-from xdsl.dialects.builtin import StringAttr
+from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.traits import IsTerminator
 
@@ -56,38 +56,46 @@ def partition(
     are copied. A tuple of patterns is a match of several roots, whose function returns the results of all. The new
     functions get `attributes`. Functions made by partitioning or fusion are skipped.
     """
-    if PARTITIONED in function.attributes or is_primitive(function):
-        return []
     rule = pattern if isinstance(pattern, Rule) else pattern_rule(pattern)
-    if isinstance(rule.lhs, Function):
-        emit_warning(function, "not partitioned: the pattern is of a function, not of a call of one")
-        return []
-    given = {key: StringAttr(value) if isinstance(value, str) else value for key, value in (attributes or {}).items()}
-    if rule.group is not None:
-        given = {**dict(rule.group), **given}
-    partitioner = _Partitioner(compile_rule(replace(rule, rhs=()), ctx), function, given, ctx or Context(), name)
-    return partitioner.run(check, duplicate)
+    partitioner = Partitioner(rule, enclosing_module(function), attributes, ctx=ctx, name=name)
+    return partitioner.run(function, check, duplicate=duplicate)
 
 
-class _Partitioner:
+class Partitioner:
+    """Partitions functions of one module by one rule. See `partition`."""
+
     def __init__(
         self,
-        compiled: CompiledRule,
-        function: func.FuncOp,
-        attributes: dict[str, Attribute],
-        ctx: Context,
-        name: str,
+        rule: Rule,
+        module: ModuleOp,
+        attributes: Mapping[str, Attribute | str] | None = None,
+        *,
+        ctx: Context | None = None,
+        name: str = "partitioned",
     ):
-        self._compiled, self._function, self._attributes, self._name = compiled, function, attributes, name
-        self._module = enclosing_module(function)
-        self._session = Session(ctx, self._module)
-        self._names = NameSupply(self._module)
+        given = attributes or {}
+        self._attributes = {
+            **dict(rule.group or ()),
+            **{key: StringAttr(value) if isinstance(value, str) else value for key, value in given.items()},
+        }
+        self._compiled: CompiledRule | None = None
+        self._rule, self._ctx, self._module, self._name = rule, ctx, module, name
+        self._session = Session(ctx or Context(), module)
+        self._names = NameSupply(module)
         self._taken: set[Operation] = set()
 
-    def run(self, check: Check | None, duplicate: bool) -> list[func.FuncOp]:
+    def run(self, function: func.FuncOp, check: Check | None = None, *, duplicate: bool = True) -> list[func.FuncOp]:
+        """Moves every match in `function` into a function of its own, and returns these functions."""
+        if PARTITIONED in function.attributes or is_primitive(function):
+            return []
+        if isinstance(self._rule.lhs, Function):
+            emit_warning(function, "not partitioned: the pattern is of a function, not of a call of one")
+            return []
+        if self._compiled is None:
+            self._compiled = compile_rule(replace(self._rule, rhs=()), self._ctx)
         made: list[func.FuncOp] = []
         names = self._compiled.names
-        for root in reversed(list(program_order(self._function))):
+        for root in reversed(list(program_order(function))):
             if root in self._taken or (names and root.name not in names) or not root.results:
                 continue
             match = self._compiled.match(root, self._session)
@@ -138,20 +146,23 @@ class _Partitioner:
         kinds = [op.name.removeprefix("graph.") for op in ops if not is_constant_op(op)]
         function.attributes[PARTITIONED] = StringAttr("".join(f"{kind}_" for kind in kinds))
         self._module.body.block.add_op(function)
+        self._session.purity.add(name, function)
         call = func.CallOp(name, inputs, [result.type for result in results])
         call.location = root.location
         block = root.parent
         assert block is not None
         block.insert_op_before(call, place)
-        self._session.index(BlockOrder).inserted(call)
+        self._session.inserted(call)
         for old, new in zip(results, call.results, strict=True):
             new.name_hint = old.name_hint
-            old.replace_all_uses_with(new)
+        self._session.replace_uses(results, call.results)
         self._taken.add(call)
         roots = match.roots
         for op in reversed(ops):
             self._taken.update(op.walk())
             if op in roots or is_dead(op, self._session.purity):
+                for inner in op.walk():
+                    self._session.unlinked(inner)
                 op.detach()
                 op.erase()
         return function
@@ -164,4 +175,4 @@ def _refusal(check: Check | None, match: Match) -> str | None:
     return None if verdict else "the check refuses it"
 
 
-__all__ = ["PARTITIONED", "Check", "partition"]
+__all__ = ["PARTITIONED", "Check", "Partitioner", "partition"]

@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ...core.ir.verification import verify_module
+from ...core.messages.collector import patient_collector
 from ...core.messages.diagnostics import OperationError, StepwellError
 from ...core.text.parsing import make_context, parse_text, read_source
 from ...dialects.pattern import combinators, constraints
@@ -44,10 +45,11 @@ def rules_of_file(path: str | Path, ctx: Context | None = None) -> tuple[Rule, .
 def rules_of_text(text: str, name: str = "<rules>", ctx: Context | None = None) -> tuple[Rule, ...]:
     """Returns the rules of a text. Raises `StepwellError`, or `VerificationError` where an op is invalid."""
     context = make_context() if ctx is None else ctx
-    module = parse_text(context, text, name)
-    verify_module(module, sources={name: text})
     try:
-        return rules_of_module(module, context)
+        with patient_collector():
+            module = parse_text(context, text, name)
+            verify_module(module, sources={name: text})
+            return rules_of_module(module, context)
     except OperationError as error:
         raise StepwellError(error.diagnostic, {name: text}) from error
 

@@ -10,7 +10,7 @@ from xdsl.utils.exceptions import PassFailedException
 
 from ...core.passes.base import StepwellPass
 from ...patterns.language.functions import functions_of
-from ...patterns.running.partition import partition
+from ...patterns.running.partition import Partitioner
 from ...patterns.running.selection import selected
 from ...patterns.text.loading import rules_of_file
 
@@ -48,10 +48,9 @@ class PartitionPatternPass(StepwellPass):
         chosen = selected(rules_of_file(self.file, ctx), self.rules, "fast", f"'{self.file}'", self.file)
         attributes = dict(self._pair(each) for each in self.attributes)
         for rule in chosen:
+            partitioner = Partitioner(rule, op, attributes, ctx=ctx, name=self.function_name)
             for function in list(functions_of(op)):
-                made = partition(
-                    rule, function, attributes, ctx=ctx, name=self.function_name, duplicate=not self.no_duplicate
-                )
+                made = partitioner.run(function, duplicate=not self.no_duplicate)
                 self.count(rule.name, len(made))
 
     def _pair(self, text: str) -> tuple[str, str]:
