@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from pathlib import Path
@@ -11,6 +12,9 @@ from hypothesis import HealthCheck, settings
 
 # `--import-mode=importlib` adds no folder to the path; the helpers (tolerances.py …) are found by this.
 sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
+
+# Tests and all modules that they import stay until the end. The cycle collector looks at them no more than once.
+gc.disable()
 
 # What has been tuned on this machine is not what is tested.
 os.environ["STEPWELL_TUNING_DB"] = ""
@@ -32,3 +36,9 @@ def pytest_report_header(config: pytest.Config) -> str:
     # test/full.py passes the seed as --hypothesis-seed; under `ci` every example follows from the test itself.
     seed = config.getoption("--hypothesis-seed", None)
     return f"hypothesis profile: full, seed {seed}" if FULL else "hypothesis profile: ci, derandomized"
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    gc.collect()
+    gc.freeze()
+    gc.enable()
