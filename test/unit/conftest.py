@@ -13,13 +13,13 @@ from hypothesis import HealthCheck, settings
 # `--import-mode=importlib` adds no folder to the path; the helpers (tolerances.py …) are found by this.
 sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
 
-# Tests and all modules that they import stay until the end. The cycle collector looks at them no more than once.
-gc.disable()
-
 # What has been tuned on this machine is not what is tested.
 os.environ["STEPWELL_TUNING_DB"] = ""
 
 from counts import FULL
+
+# Tests and all modules that they import stay until the end. The cycle collector looks at them no more than once.
+gc.disable()
 
 _UNHEALTHY = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example]
 
