@@ -7,6 +7,7 @@ from importlib.resources import files
 from typing import Final
 
 from ..patterns.language.rules import Rule
+from ..patterns.matching.compiled_rule import keep_compiled
 from ..patterns.text.loading import rules_of_valid_text
 
 SHIPPED: Final[dict[str, str]] = {
@@ -31,4 +32,6 @@ def shipped_rules(name: str) -> tuple[Rule, ...]:
     """
     folder = files("stepwell.rewrites").joinpath(SHIPPED[name])
     text = folder.joinpath(f"{name}.mlir").read_text(encoding="utf-8")
-    return rules_of_valid_text(text, f"{name}.mlir")
+    rules = rules_of_valid_text(text, f"{name}.mlir")
+    keep_compiled(rules)
+    return rules

@@ -94,6 +94,8 @@ def format_type(type_: Any) -> str:
 
 # Making a pass from its specification
 
+_USUAL: Final = [ModulePass.from_pass_spec.__func__, ModulePass.from_spec.__func__]
+
 
 def make_pass(pass_type: type[ModulePass], spec: ArgSpec) -> ModulePass:
     """
@@ -103,7 +105,8 @@ def make_pass(pass_type: type[ModulePass], spec: ArgSpec) -> ModulePass:
     naming the option when one is unknown, missing or of another type.
     """
     given = spec.normalize_parameter_names().parameters
-    types = get_type_hints(pass_type)
+    # To find types costs half a millisecond a pass: a fifth of the time to compile a small program at O3.
+    types = get_type_hints(pass_type) if given else {}
     fields = {field.name: field for field in dataclasses.fields(pass_type) if field.name != "name" and field.init}
     for name in given:
         if name not in fields:
@@ -115,9 +118,17 @@ def make_pass(pass_type: type[ModulePass], spec: ArgSpec) -> ModulePass:
         elif _default(field) is REQUIRED:
             raise StepwellError(Diagnostic(f"pass '{pass_type.name}' requires the option '{_shown(name)}'"))
     try:
+        if not given and _is_made_as_usual(pass_type):
+            return pass_type(**{name: _default(field) for name, field in fields.items()})
         return pass_type.from_pass_spec(ArgSpec(pass_type.name, values))
     except Exception as error:
         raise StepwellError(Diagnostic(f"pass '{pass_type.name}': {error}")) from error
+
+
+def _is_made_as_usual(pass_type: type[ModulePass]) -> bool:
+    """Returns whether a pass is made of its fields alone, as by xDSL."""
+    made_by = (pass_type.from_pass_spec, pass_type.from_spec)
+    return [each.__func__ for each in made_by] == _USUAL
 
 
 def _shown(field_name: str) -> str:

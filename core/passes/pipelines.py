@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import ShrinkException, VerifyException
 
+from ..ir.identities import Identities
 from ..ir.verification import verify_module
 from ..messages.collector import patient_collector
 from ..messages.diagnostics import Diagnostic, StepwellError, emit_remark
@@ -61,8 +62,9 @@ def run_pipeline(
     Runs the passes on `module` in place, as the current `PassContext` wants it. All of them run when `asked_for` one by
     one.
 
-    With `verify_each` the input and the result of every pass are verified. An exception that ends the run carries
-    the pass it comes from as `failed_pass`; `core.text.errors.diagnostic_of` says what to show for it.
+    With `verify_each` the input is verified, and the module after every pass that has changed it. An exception that
+    ends the run carries the pass it comes from as `failed_pass`; `core.text.errors.diagnostic_of` says what to show for
+    it.
     """
     passes = parse_pipeline(pipeline) if isinstance(pipeline, str) else list(pipeline)
     context = current_context()
@@ -71,13 +73,15 @@ def run_pipeline(
         verify_each = verify_each and context.config_value("verify-each")
     steps = planned(passes, asked_for)
     with patient_collector(), _finishing(instruments):
+        verified = None
         if verify_each:
             verify_module(module, sources=sources)
+            verified = Identities(module)
             for instrument in instruments:
                 instrument.after_verify(None, module)
         for instrument in instruments:
             instrument.before_pipeline([step.pass_ for step in steps if step.skipped is None], module)
-        _Run(ctx, module, verify_each, instruments).execute(steps)
+        _Run(ctx, module, verified, instruments).execute(steps)
         for instrument in instruments:
             instrument.after_pipeline(module)
 
@@ -94,9 +98,11 @@ def _finishing(instruments: Sequence[Instrument]) -> Iterator[None]:
 class _Run:
     """The passes of one run, one after the other; `_stage` is what the run is at, for errors."""
 
-    def __init__(self, ctx: Context, module: ModuleOp, verify_each: bool, instruments: Sequence[Instrument]):
-        self._ctx, self._module, self._verify_each = ctx, module, verify_each
+    def __init__(self, ctx: Context, module: ModuleOp, verified: Identities | None, instruments: Sequence[Instrument]):
+        self._ctx, self._module = ctx, module
         self._instruments = instruments
+        self._verified = verified
+        """The module as the verifier has last seen it. There is none where passes are not verified."""
         self._vetoed: dict[str, str] = {}
         """Names of passes that an instrument ruled out and that have not run, with the class of the instrument."""
         self._ran: set[str] = set()
@@ -132,10 +138,10 @@ class _Run:
         pass_.apply(self._ctx, module)
         for instrument in self._at("after_pass"):
             instrument.after_pass(pass_, index, module)
-        if self._verify_each:
+        if self._verified is not None:
             for instrument in self._at("before_verify"):
                 instrument.before_verify(pass_, module)
-            self._verify()
+            self._verify(self._verified)
             for instrument in self._at("after_verify"):
                 instrument.after_verify(pass_, module)
 
@@ -144,12 +150,15 @@ class _Run:
             self._stage = f"{hook} of {type(instrument).__name__}"
             yield instrument
 
-    def _verify(self) -> None:
+    def _verify(self, verified: Identities) -> None:
         self._stage = "verifier"
+        if verified.hold():
+            return
         try:
             verify_module(self._module)
         except VerifyException as error:
             raise BrokenByPassError(diagnostic_of(error)) from error
+        self._verified = Identities(self._module)
 
     def _check_required(self, pass_: ModulePass) -> None:
         self._stage = "pass"

@@ -25,7 +25,7 @@ from ..language.functions import Purity, enclosing_module
 from ..language.match import Match, Session, users_of
 from ..language.patterns import depth
 from ..language.rules import Rule
-from ..matching.compiled_rule import compile_rule
+from ..matching.compiled_rule import compiled_once
 from ..matching.dispatch import Dispatch
 from ..matching.several_roots import place_of_replacement
 from .statistics import RuleStatistics, add_statistics, statistics_wanted
@@ -76,7 +76,7 @@ class Driver:
     ):
         self._ctx = ctx
         with patient_collector():
-            self._rules = [compile_rule(rule, ctx) for rule in rules]
+            self._rules = [compiled_once(rule, ctx) for rule in rules]
         self._dispatch = Dispatch(self._rules)
         self._levels = max((depth(compiled.rule.lhs) for compiled in self._rules), default=1)
         far = [compiled for compiled in self._rules if compiled.far]

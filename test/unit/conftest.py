@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from pathlib import Path
@@ -16,6 +17,9 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
 os.environ["STEPWELL_TUNING_DB"] = ""
 
 from counts import FULL
+
+# Tests and all modules that they import stay until the end. The cycle collector looks at them no more than once.
+gc.disable()
 
 _UNHEALTHY = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example]
 
@@ -32,3 +36,9 @@ def pytest_report_header(config: pytest.Config) -> str:
     # test/full.py passes the seed as --hypothesis-seed; under `ci` every example follows from the test itself.
     seed = config.getoption("--hypothesis-seed", None)
     return f"hypothesis profile: full, seed {seed}" if FULL else "hypothesis profile: ci, derandomized"
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    gc.collect()
+    gc.freeze()
+    gc.enable()

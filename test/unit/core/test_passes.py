@@ -24,7 +24,7 @@ from stepwell.core.passes.base import StepwellPass
 from stepwell.core.passes.instrument import Instrument
 from stepwell.core.passes.instruments import Statistics, Timing
 from stepwell.core.passes.options import make_pass, pass_options, pass_summary
-from stepwell.core.passes.pipeline_text import expand_pipeline, parse_pipeline
+from stepwell.core.passes.pipeline_text import expand_pipeline, load_pass, parse_pipeline
 from stepwell.core.passes.pipelines import BrokenByPassError, run_pipeline
 from stepwell.core.text.errors import diagnostic_of
 from stepwell.core.text.parsing import is_program_text, make_context, parse
@@ -33,7 +33,7 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 from xdsl.universe import Universe
-from xdsl.utils.arg_spec import parse_spec
+from xdsl.utils.arg_spec import ArgSpec, parse_spec
 from xdsl.utils.exceptions import PassFailedException
 
 PROGRAM = "func.func @main(%x: i32) -> i32 {\n  %y = arith.addi %x, %x : i32\n  func.return %y : i32\n}\n"
@@ -106,6 +106,27 @@ def test_options_are_read(text: str, expected: SamplePass):
 )
 def test_wrong_options_are_explained(text: str, message: str):
     assert message in refusal(lambda: sample(text))
+
+
+def test_a_pass_without_options_is_what_xdsl_makes_of_it():
+    for name in {spec.name for spec in expand_pipeline("O3")}:
+        assert make_pass(load_pass(name), ArgSpec(name, {})) == load_pass(name).from_spec(ArgSpec(name, {}))
+
+
+def test_a_pass_may_be_made_in_another_way():
+    @dataclass(frozen=True)
+    class Counted(StepwellPass):
+        name = "counted"
+        number: int = 0
+
+        @classmethod
+        def from_spec(cls, spec: ArgSpec):
+            return cls(7)
+
+        def apply(self, ctx: Context, op: ModuleOp) -> None:
+            pass
+
+    assert make_pass(Counted, ArgSpec("counted", {})) == Counted(7)
 
 
 def test_options_are_listed():
