@@ -20,7 +20,6 @@ from .arrays import (
     LARGE,
     ArrayType,
     aligned_bytes,
-    allocate_together,
     check_input,
     check_output,
     check_type,
@@ -29,7 +28,7 @@ from .arrays import (
 from .description import Argument, Description, Entry
 from .dlpack import as_inputs, as_outputs
 from .fastcall import MISFIT, FastEntry, RunInto, fast_entry
-from .preparing import preparation_order
+from .preparing import give_back_beside, preparation_order, room_for
 from .results import results_type
 from .sizes import has_readable_strides, overlaps_itself, shape_of_result, sizes_of_call
 
@@ -93,16 +92,14 @@ class Program:
 
     def _prepare(self, entries: Sequence[Entry]) -> None:
         """
-        Runs the functions that pack and fold weights. Their results lie side by side, in large pages.
+        Runs the functions that pack and fold weights.
 
         Weights in mapped files give their pages back, since the packed copies take their place.
         """
-        results = iter(allocate_together([a.type for entry in entries for a in entry.of("output")]))
-        outputs = {entry.name: [next(results) for _ in entry.of("output")] for entry in entries}
+        room = room_for(entries)
         for entry in preparation_order(entries):
-            BoundEntry(entry, self, once=True).fill(outputs[entry.name])
-            for index, result in enumerate(outputs[entry.name]):
-                self._prepared[prepare_key(entry.name, index)] = result
+            BoundEntry(entry, self, once=True).fill(room[entry.name])
+            self._prepared |= {prepare_key(entry.name, index): result for index, result in enumerate(room[entry.name])}
             for argument in entry.of("weight"):
                 release(self.weight(argument.key))
 
@@ -115,6 +112,7 @@ class Program:
         bound = self._bound.get(name)
         if bound is None:
             bound = self._bound[name] = bound_entry(self._entries[name], self)
+            give_back_beside(self._prepared.values())
         return bound
 
     def fail(self, status: int) -> NoReturn:
