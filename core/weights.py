@@ -13,74 +13,41 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from math import prod
 from pathlib import Path
 from threading import Thread
-from typing import IO, TYPE_CHECKING, Any, Final, NoReturn
+from typing import IO, TYPE_CHECKING, Any, Final
 
 from ..te.dtypes import TABLE, numpy_dtype, of_numpy
-from .messages.diagnostics import Diagnostic, StepwellError, did_you_mean
+from .mapped import ChangedError, Stamp, map_file, place_of
+from .messages.diagnostics import did_you_mean
 from .messages.files import reason_of
 from .messages.texts import IS_A_DIRECTORY
 from .roles import BUFFER_ALIGNMENT
+from .safetensors import (
+    DTYPES,
+    METADATA_KEY,
+    Reader,
+    WeightEntry,
+    entry_of,
+    fail,
+    metadata_of,
+    read_header,
+    reject_overlaps,
+)
+from .safetensors import WeightsError as WeightsError
 
 if TYPE_CHECKING:
     import numpy as np
 
-LARGEST_HEADER: Final = 100_000_000
-"""Most bytes of a header, the limit of the format."""
-
-METADATA_KEY: Final = "__metadata__"
 HASH_KEY: Final = "stepwell.sha256"
 """Key of the metadata under which `write_weights` keeps the SHA-256 of the data."""
-
-DTYPES: Final[dict[str, str]] = {
-    "F64": "f64",
-    "F32": "f32",
-    "F16": "f16",
-    "BF16": "bf16",
-    "F8_E4M3": "f8E4M3FN",
-    "F8_E5M2": "f8E5M2",
-    "I64": "i64",
-    "I32": "i32",
-    "I16": "i16",
-    "I8": "i8",
-    "U64": "ui64",
-    "U32": "ui32",
-    "U16": "ui16",
-    "U8": "ui8",
-    "BOOL": "i1",
-}
-"""The element type in the IR of each element type of the format that we know."""
 
 REPLACE_WHOLE: Final = "write a new file and rename it over the old one, as a program keeps the old one mapped"
 
 _FORMAT_NAMES: Final = {name: format_name for format_name, name in DTYPES.items()}
-
-
-class WeightsError(StepwellError):
-    """A side-car that cannot be read, or does not hold what a program expects."""
-
-
-def _fail(path: Path, message: str, hint: str | None = None) -> NoReturn:
-    raise WeightsError(Diagnostic(f"weights file '{path}': {message}", hint=hint))
-
-
-@dataclass(frozen=True)
-class WeightEntry:
-    """
-    One tensor of a file: element type by its name in the IR, extents, and place in bytes from the start of the file.
-    """
-
-    dtype: str
-    shape: tuple[int, ...]
-    begin: int
-    end: int
-
-    def __str__(self) -> str:
-        return f"tensor<{'x'.join([*map(str, self.shape), self.dtype])}>"
 
 
 @dataclass
@@ -93,6 +60,8 @@ class WeightFile:
     data_start: int
     """Bytes before the data."""
     _bytes: np.ndarray[Any, Any] | None = field(default=None, repr=False)
+    _elsewhere: Mapping[str, Stamp] = field(default_factory=dict, repr=False)
+    """The files of tensors that are in another one."""
 
     def keys(self) -> list[str]:
         """Every key, in the order of the header."""
@@ -106,43 +75,47 @@ class WeightFile:
         found = self.entries.get(key)
         if found is None:
             hint = did_you_mean(key, self.entries) or _some_keys(self.keys())
-            _fail(self.path, f"there is no tensor '{key}'", hint)
+            fail(self.path, f"there is no tensor '{key}'", hint)
         return found
 
     def require(self, key: str, dtype: str, shape: tuple[int, ...]) -> WeightEntry:
         """Returns the entry of `key`. Raises `WeightsError` unless it has this element type and shape."""
         found = self.entry(key)
         if (found.dtype, found.shape) != (dtype, shape):
-            _fail(self.path, f"tensor '{key}' is {found}, expected {WeightEntry(dtype, shape, 0, 0)}")
+            fail(self.path, f"tensor '{key}' is {found}, expected {WeightEntry(dtype, shape, 0, 0)}")
         return found
 
     def array(self, key: str) -> np.ndarray[Any, Any]:
         """The tensor as a read-only view of the mapped file."""
-        import numpy as np
-
         found = self.entry(key)
         if found.dtype not in _FORMAT_NAMES:
             known = ", ".join(DTYPES)
-            _fail(self.path, f"tensor '{key}' has element type {found.dtype}", f"known are {known}")
-        mapped = self._mapped()
+            fail(self.path, f"tensor '{key}' has element type {found.dtype}", f"known are {known}")
+        mapped = self._mapped() if key not in self._elsewhere else self._in(self._elsewhere[key])
         if found.end > mapped.size:
-            _fail(
+            fail(
                 self.path,
                 f"tensor '{key}' ends at byte {found.end}, but the file has {mapped.size} now: it has been cut",
                 REPLACE_WHOLE,
             )
         data = mapped[found.begin : found.end]
         if found.dtype == "i1" and data.size and int(data.max()) > 1:
-            _fail(self.path, f"tensor '{key}' of type BOOL holds a byte {int(data.max())}, expected 0 or 1")
-        # A view of a memmap is a memmap, which costs more at every use; a plain array keeps the mapping alive as well.
-        return np.asarray(data).view(numpy_dtype(found.dtype)).reshape(found.shape)
+            fail(self.path, f"tensor '{key}' of type BOOL holds a byte {int(data.max())}, expected 0 or 1")
+        return data.view(numpy_dtype(found.dtype)).reshape(found.shape)
 
     def _mapped(self) -> np.ndarray[Any, Any]:
         if self._bytes is None:
-            import numpy as np
-
-            self._bytes = np.asarray(np.memmap(self.path, np.uint8, mode="r"))
+            self._bytes = map_file(self.path).bytes()
         return self._bytes
+
+    def _in(self, other: Stamp) -> np.ndarray[Any, Any]:
+        """Returns the bytes of another file."""
+        try:
+            return map_file(other.path, other).bytes()
+        except ChangedError:
+            fail(self.path, f"'{other.path}', which holds its tensors, has changed since the model was imported")
+        except (OSError, ValueError) as error:
+            fail(self.path, f"'{other.path}', which holds its tensors: {reason_of(error)}")
 
     def data_hash(self) -> str:
         """Returns the SHA-256 of the data, in hexadecimal. It reads the whole file."""
@@ -154,13 +127,30 @@ class WeightFile:
         return digest.hexdigest()
 
     def verify(self) -> None:
-        """Raises `WeightsError` unless the data has the hash that the file was written with."""
+        """Raises `WeightsError` unless the data has the hash it was written with, and other files are as they were."""
+        for stamp in set(self._elsewhere.values()):
+            self._in(stamp)
+        if self._elsewhere.keys() == self.entries.keys():
+            return
         wanted = self.metadata.get(HASH_KEY)
         if wanted is None:
-            _fail(self.path, "there is no hash to verify", f"'{HASH_KEY}' in its metadata would hold it")
+            fail(self.path, "there is no hash to verify", f"'{HASH_KEY}' in its metadata would hold it")
         found = self.data_hash()
         if found != wanted:
-            _fail(self.path, f"the data has the hash {found[:16]}…, expected {wanted[:16]}…: the file is damaged")
+            fail(self.path, f"the data has the hash {found[:16]}…, expected {wanted[:16]}…: the file is damaged")
+
+
+def identity_of(file: WeightFile) -> str | None:
+    """
+    Returns a text that is another one for other data, or `None` where there is no cheap one.
+
+    It is the hash that the file was written with. For tensors in other files it is made of size and time of these.
+    """
+    own = file.metadata.get(HASH_KEY)
+    if not file._elsewhere:
+        return own
+    others = [(key, file.entries[key], stamp.size, stamp.modified) for key, stamp in sorted(file._elsewhere.items())]
+    return sha256(repr((own, others)).encode()).hexdigest()
 
 
 def _some_keys(keys: list[str]) -> str:
@@ -181,14 +171,20 @@ def open_weights(path: str | Path) -> WeightFile:
     tensor are tolerated. Raises `WeightsError`.
     """
     path = Path(path)
+    if (held := _held.get(str(path))) is not None:
+        return _with_held(path, held)
+    return _opened(path)
+
+
+def _opened(path: Path) -> WeightFile:
     try:
         with open(path, "rb") as file:
             file_size = os.fstat(file.fileno()).st_size
-            header, data_start = _read_header(path, file, file_size)
+            header, data_start = read_header(path, file, file_size)
     except IsADirectoryError:
-        _fail(path, IS_A_DIRECTORY)
+        fail(path, IS_A_DIRECTORY)
     except (OSError, ValueError) as error:  # a name with a NUL is a ValueError
-        _fail(path, reason_of(error))
+        fail(path, reason_of(error))
     return _weight_file(path, header, data_start, file_size)
 
 
@@ -201,98 +197,54 @@ def weights_in(path: str | Path, data: memoryview) -> WeightFile:
     import numpy as np
 
     path = Path(path)
-    header, data_start = _read_header(path, _Reader(data), len(data))
+    header, data_start = read_header(path, Reader(data), len(data))
     found = _weight_file(path, header, data_start, len(data))
     found._bytes = np.frombuffer(data, np.uint8)
     return found
 
 
-class _Reader:
-    """Reads memory as a file is read."""
-
-    def __init__(self, data: memoryview):
-        self._data = data
-        self._at = 0
-
-    def read(self, count: int) -> bytes:
-        self._at += count
-        return bytes(self._data[self._at - count : self._at])
-
-
 def _weight_file(path: Path, header: dict[str, Any], data_start: int, file_size: int) -> WeightFile:
-    metadata = _metadata(path, header.pop(METADATA_KEY, {}))
-    entries = {key: _entry(path, key, value, data_start, file_size) for key, value in header.items()}
-    _reject_overlaps(path, entries)
+    metadata = metadata_of(path, header.pop(METADATA_KEY, {}))
+    entries = {key: entry_of(path, key, value, data_start, file_size) for key, value in header.items()}
+    reject_overlaps(path, entries)
     return WeightFile(path, entries, metadata, data_start)
 
 
-def _read_header(path: Path, file: IO[bytes] | _Reader, file_size: int) -> tuple[dict[str, Any], int]:
-    prefix = file.read(8)
-    if len(prefix) < 8:
-        _fail(path, f"it has {len(prefix)} bytes, expected a safetensors file of at least 10")
-    length = int.from_bytes(prefix, "little")
-    if length > LARGEST_HEADER or 8 + length > file_size:
-        _fail(path, f"its header claims {length} bytes but the file has {file_size}: not a safetensors file")
-    text = file.read(length)
-    if not text.startswith(b"{"):
-        _fail(path, "its header does not begin with '{': not a safetensors file")
-    try:
-        header = json.loads(text.decode("utf-8"), object_pairs_hook=_unique_keys)
-    except (ValueError, RecursionError) as error:
-        _fail(path, f"its header is not valid JSON: {error}")
-    return header, 8 + length
+# Tensors in files of other formats
+
+_held: Final[dict[str, Mapping[str, tuple[Stamp, WeightEntry]]]] = {}
+"""
+What `hold_weights` has been told, by path. Only this process knows it: a file that said it to others could name any
+file that they may read.
+"""
 
 
-def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    result = dict(pairs)
-    if len(result) != len(pairs):
-        seen: set[str] = set()
-        repeated = next(key for key, _ in pairs if key in seen or seen.add(key))
-        raise ValueError(f"key '{repeated}' is repeated")
-    return result
+def hold_weights(path: Path, arrays: Mapping[str, Any]) -> None:
+    """
+    Makes `path` a side-car of NumPy arrays for this process. Those that are views of mapped files stay there.
+
+    The others are written to `path`, where there are any.
+    """
+    held: dict[str, tuple[Stamp, WeightEntry]] = {}
+    rest: dict[str, Any] = {}
+    for key, array in arrays.items():
+        place = place_of(array) if array.flags.c_contiguous and array.size else None
+        if place is None:
+            rest[key] = array
+            continue
+        mapping, begin = place
+        dtype = of_numpy(array.dtype.name)
+        assert dtype is not None
+        held[key] = mapping.stamp, WeightEntry(dtype, tuple(array.shape), begin, begin + array.nbytes)
+    if rest:
+        write_weights(path, rest)
+    _held[str(path)] = held
 
 
-def _metadata(path: Path, value: Any) -> dict[str, str]:
-    if not isinstance(value, dict) or not all(isinstance(text, str) for text in value.values()):
-        _fail(path, f"{METADATA_KEY} is not a map from strings to strings")
-    return value
-
-
-def _is_size(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**63
-
-
-def _entry(path: Path, key: str, value: Any, data_start: int, file_size: int) -> WeightEntry:
-    fields = value if isinstance(value, dict) else {}
-    dtype, shape, offsets = fields.get("dtype"), fields.get("shape"), fields.get("data_offsets")
-    if not isinstance(dtype, str):
-        _fail(path, f"tensor '{key}' has no dtype")
-    if not isinstance(shape, list) or not all(map(_is_size, shape)):
-        _fail(path, f"tensor '{key}' has shape {shape}, expected a list of extents")
-    if not isinstance(offsets, list) or len(offsets) != 2 or not all(map(_is_size, offsets)):
-        _fail(path, f"tensor '{key}' has data_offsets {offsets}, expected a begin and an end")
-    begin, end = (data_start + offset for offset in offsets)
-    if end < begin or end > file_size:
-        _fail(
-            path,
-            f"tensor '{key}' lies at bytes {offsets[0]} to {offsets[1]}, but the data has {file_size - data_start}",
-        )
-    name = DTYPES.get(dtype, dtype)
-    element_bytes = TABLE[name].storage_bytes if dtype in DTYPES else None
-    if element_bytes is not None and end - begin != prod(shape) * element_bytes:
-        _fail(
-            path,
-            f"tensor '{key}' takes {end - begin} bytes, expected {prod(shape) * element_bytes} for "
-            f"{'x'.join(map(str, [*shape, name]))}",
-        )
-    return WeightEntry(name, tuple(shape), begin, end)
-
-
-def _reject_overlaps(path: Path, entries: Mapping[str, WeightEntry]) -> None:
-    placed = sorted((entry.begin, entry.end, key) for key, entry in entries.items() if entry.end > entry.begin)
-    for (_, end, key), (begin, _, other) in zip(placed, placed[1:], strict=False):
-        if begin < end:
-            _fail(path, f"tensors '{key}' and '{other}' overlap")
+def _with_held(path: Path, held: Mapping[str, tuple[Stamp, WeightEntry]]) -> WeightFile:
+    file = _opened(path) if path.exists() else WeightFile(path, {}, {}, 0)
+    file.entries |= {key: entry for key, (_, entry) in held.items()}
+    return replace(file, _elsewhere={key: stamp for key, (stamp, _) in held.items()})
 
 
 # Writing
@@ -354,7 +306,7 @@ def write_weights(path: str | Path, tensors: Mapping[str, Any], metadata: Mappin
         os.replace(temporary, target)
     except OSError as error:
         temporary.unlink(missing_ok=True)
-        _fail(Path(path), f"cannot write it: {reason_of(error)}")
+        fail(Path(path), f"cannot write it: {reason_of(error)}")
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise

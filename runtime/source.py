@@ -33,7 +33,7 @@ from ..core.passes.pipelines import run_pipeline
 from ..core.passes.progress import PassProgress
 from ..core.roles import WEIGHTS
 from ..core.text.parsing import make_context, named_text, parse_text
-from ..core.weights import HASH_KEY, WeightsError, open_weights
+from ..core.weights import WeightsError, identity_of, open_weights
 from ..machine.code_target import CodeTarget
 from ..machine.host import host_machine
 from ..machine.named import machine_named
@@ -177,14 +177,14 @@ class Source:
 
     def _text_without_path(self) -> str:
         """
-        Returns the text of the module with the hash of its weights in place of their path.
+        Returns the text of the module with the identity of its weights in place of their path.
 
         The weights of an imported model are in a file whose name is another one in each process.
         """
         text, file = str(self.module), self.module.attributes.get(WEIGHTS)
         if isinstance(file, StringAttr):
             with suppress(WeightsError):
-                found = open_weights((source_directory(self.module) or Path()) / file.data).metadata.get(HASH_KEY)
+                found = identity_of(open_weights((source_directory(self.module) or Path()) / file.data))
                 return text if found is None else text.replace(str(file), f'"{found}"', 1)
         return text
 

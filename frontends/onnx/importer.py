@@ -73,10 +73,10 @@ def from_onnx(
 
     `source` is a file, its bytes, or a loaded model. Nodes become graph ops located at the node
     (`model.onnx:<number of the node>`), values keep their names. Initialisers of more than 1024 elements are
-    `graph.weight`s, kept in the safetensors file `weights`; without that name they are in a temporary file that lives
-    as long as the process. `constants` gives inputs of the graph a value for good; `dims` gives symbolic sizes
-    (`{"batch": 1}`) or, as `"input:0"`, single dimensions a size. Sizes that stay unknown are `?`; named ones are
-    listed in `stepwell.dims`.
+    `graph.weight`s, kept in the safetensors file `weights`. Without that name those of a file stay in it, and it must
+    not change while the module is used; others are in a temporary file that lives as long as the process. `constants`
+    gives inputs of the graph a value for good; `dims` gives symbolic sizes (`{"batch": 1}`) or, as `"input:0"`, single
+    dimensions a size. Sizes that stay unknown are `?`; named ones are listed in `stepwell.dims`.
 
     Raises `OnnxError` for a model that is damaged, does not follow the specification, or uses what is not supported:
     all of that at once.
@@ -95,7 +95,7 @@ def from_onnx(
 
 def initialisers_of(model: Model) -> list[Initialiser]:
     """Returns the tensors that a model stores, as values."""
-    return [Initialiser(tensor, tensor.name, model.folder) for tensor in model.initialisers]
+    return [Initialiser(model, tensor, model.raw.get(tensor.name)) for tensor in model.initialisers]
 
 
 class Importer:
@@ -289,7 +289,7 @@ class Importer:
         scope = Scope(outer)
         for tensor in graph.initializer:
             check_tensor(self.model, tensor, f"initialiser '{tensor.name}'")
-            scope.define(tensor.name, Initialiser(tensor, tensor.name, self.model.folder))
+            scope.define(tensor.name, Initialiser(self.model, tensor))
         for name, value in given.items():
             scope.redefine(name, value)
         builder = self.builder

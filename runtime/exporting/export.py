@@ -158,7 +158,7 @@ def _write_weights(path: Path, layout: Layout, arrays: Mapping[str, Any], own: P
     wanted = {key: arrays[key] for key in layout.weights}
     if not wanted:
         return None
-    if own is None or not path.exists() or not path.samefile(own):
+    if own is None or not path.exists() or not own.exists() or not path.samefile(own):
         write_weights(path, wanted)
     elif any(not array.flags.aligned for array in wanted.values()):
         raise CompileError(

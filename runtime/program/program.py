@@ -10,6 +10,7 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
+from ...core.mapped import release
 from ...core.roles import RUN_PARALLEL, prepare_key
 from ...te.dtypes import numpy_dtype
 from ..errors import ArgumentError, ExecutionError, wrong_count
@@ -19,7 +20,6 @@ from .arrays import (
     LARGE,
     ArrayType,
     aligned_bytes,
-    allocate_together,
     check_input,
     check_output,
     check_type,
@@ -28,6 +28,7 @@ from .arrays import (
 from .description import Argument, Description, Entry
 from .dlpack import as_inputs, as_outputs
 from .fastcall import MISFIT, FastEntry, RunInto, fast_entry
+from .preparing import give_back_beside, preparation_order, room_for
 from .results import results_type
 from .sizes import has_readable_strides, overlaps_itself, shape_of_result, sizes_of_call
 
@@ -90,12 +91,17 @@ class Program:
         return self._prepared
 
     def _prepare(self, entries: Sequence[Entry]) -> None:
-        """Runs the functions that pack and fold weights. Their results lie side by side, in large pages."""
-        results = iter(allocate_together([a.type for entry in entries for a in entry.of("output")]))
-        for entry in entries:
-            outputs = [next(results) for _ in entry.of("output")]
-            BoundEntry(entry, self, once=True).fill(outputs)
-            self._prepared |= {prepare_key(entry.name, index): result for index, result in enumerate(outputs)}
+        """
+        Runs the functions that pack and fold weights.
+
+        Weights in mapped files give their pages back, since the packed copies take their place.
+        """
+        room = room_for(entries)
+        for entry in preparation_order(entries):
+            BoundEntry(entry, self, once=True).fill(room[entry.name])
+            self._prepared |= {prepare_key(entry.name, index): result for index, result in enumerate(room[entry.name])}
+            for argument in entry.of("weight"):
+                release(self.weight(argument.key))
 
     def weight(self, key: str) -> Array:
         """Returns the array behind a weight argument: from the side-car, or the result of a prepare function."""
@@ -106,6 +112,7 @@ class Program:
         bound = self._bound.get(name)
         if bound is None:
             bound = self._bound[name] = bound_entry(self._entries[name], self)
+            give_back_beside(self._prepared.values())
         return bound
 
     def fail(self, status: int) -> NoReturn:

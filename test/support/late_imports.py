@@ -11,6 +11,7 @@ from typing import Final
 
 STARTS_FAST: Final = {
     "__init__.py": "core.messages.collector",
+    "core/mapped.py": "numpy",
     "core/messages/diagnostics.py": "core.messages.locations difflib",
     "core/plugins.py": "importlib",
     "core/weights.py": "numpy",
@@ -63,7 +64,6 @@ OPTIONAL_PACKAGE: Final = {
     "frontends/onnx/attributes.py": "onnx",
     "frontends/onnx/emitting/folding.py": "onnx",
     "frontends/onnx/emitting/shape_arithmetic.py": "onnx",
-    "frontends/onnx/emitting/values.py": "onnx",
     "frontends/onnx/files/reading.py": "google onnx",
     "frontends/onnx/files/tensors.py": "onnx",
     "frontends/onnx/schemas.py": "onnx",

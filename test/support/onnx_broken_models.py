@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -98,6 +99,23 @@ def claimed(shape: Sequence[int], dtype: int) -> onnx.TensorProto:
     del made.dims[:]
     made.dims.extend(shape)
     return made
+
+
+def damaged(data: bytes, random_: random.Random) -> bytes:
+    """One to four bytes changed, left out or put in."""
+    found = bytearray(data)
+    for _ in range(random_.randint(1, 4)):
+        place = random_.randrange(len(found))
+        match random_.randrange(4):
+            case 0:
+                found[place] ^= 1 << random_.randrange(8)
+            case 1:
+                found[place] = random_.randrange(256)
+            case 2:
+                del found[place]
+            case _:
+                found.insert(place, random_.randrange(256))
+    return bytes(found)
 
 
 def files() -> list[Broken]:

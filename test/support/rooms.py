@@ -30,7 +30,19 @@ REST: Final = "*"
 """Stands for the files and folders that an order does not name. They make no circle either."""
 
 SUBROOMS: Final[dict[str, tuple[str, ...]]] = {
-    "core": ("passes", "text", "ir", "weights", "codegens", "fingerprint", "plugins", "roles", "messages"),
+    "core": (
+        "passes",
+        "text",
+        "ir",
+        "weights",
+        "safetensors",
+        "mapped",
+        "codegens",
+        "fingerprint",
+        "plugins",
+        "roles",
+        "messages",
+    ),
     "te": ("library", REST),
     "dialects": ("tile", "schedule", "pattern", "llvm_ext", "tensor_loop", "graph", "traits"),
     "patterns": ("text", "running", "matching", "checking", "examples", "pdl", "language"),

@@ -16,6 +16,8 @@ from ....dialects.graph.shapes import Shaped
 from ....dialects.graph.signature import shaped_of
 from ....te.dtypes import of_numpy
 from ..errors import ConversionError
+from ..files.model import Model
+from ..files.tensors import stored_array
 from ..types import DTYPES
 from ..value import Value, ValueBuilder
 
@@ -55,14 +57,15 @@ class KnownValue(Value):
 
 
 class Initialiser(Value):
-    """A tensor stored in the model. Its bytes are decoded when they are wanted."""
+    """A tensor stored in the model. Its bytes are decoded, or its file is mapped, when they are wanted."""
 
-    def __init__(self, proto: TensorProto, key: str, folder: str):
+    def __init__(self, model: Model, proto: TensorProto, raw: np.ndarray[Any, Any] | None = None):
+        self._model = model
         self._proto = proto
-        self._folder = folder
+        self._raw = raw
         self._array: np.ndarray[Any, Any] | None = None
         self._shaped = Shaped(tuple(proto.dims), DTYPES[proto.data_type])
-        self.key = key
+        self.key = proto.name
 
     @property
     def shaped(self) -> Shaped:
@@ -71,9 +74,7 @@ class Initialiser(Value):
     @property
     def known(self) -> np.ndarray[Any, Any]:
         if self._array is None:
-            from onnx import numpy_helper
-
-            self._array = numpy_helper.to_array(self._proto, self._folder)
+            self._array = stored_array(self._model, self._proto, self._raw)
         return self._array
 
 

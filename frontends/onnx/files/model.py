@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    import numpy as np
     from onnx import GraphProto, NodeProto, TensorProto
 
 
@@ -23,6 +24,8 @@ class Model:
     initialisers: Sequence[TensorProto]
     versions: dict[str, int]
     """Version of each operator set, the standard one under `""`."""
+    raw: Mapping[str, np.ndarray[Any, Any]]
+    """The bytes of initialisers that have stayed in the file of the model, by name."""
 
     def version(self, domain: str) -> int:
         """The version of an operator set that the model was written for."""

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
+from ....core.mapped import map_file
 from ....core.messages.files import reason_of
 from ....core.messages.texts import IS_A_DIRECTORY
 from ..errors import INSTALL_HINT, fail
 from .model import Model, all_nodes
 from .order import ordered
-from .tensors import IN_MEMORY, check_attribute_tensors, check_tensor
+from .tensors import IN_MEMORY, LEAST_MAPPED, check_attribute_tensors, check_tensor
+from .wire import without_weights
 
 if TYPE_CHECKING:
+    import numpy as np
     from onnx import GraphProto, ModelProto
 
 FORMAT_HINT: Final = "the file may be of another format"
@@ -29,20 +32,21 @@ def load_model(source: str | Path | bytes | ModelProto) -> Model:
         from onnx import ModelProto
     except ImportError as error:
         fail(str(source)[:200], f"the package 'onnx' is not installed ({error})", INSTALL_HINT)
-    name, folder = IN_MEMORY, ""
+    name, folder, raw = IN_MEMORY, "", {}
     if isinstance(source, str | Path):
         name, folder = str(source), str(Path(source).parent)
-        source = _read(Path(source))
-    proto = source if isinstance(source, ModelProto) else _parsed(name, source)
+        proto, raw = _opened(Path(source))
+    else:
+        proto = source if isinstance(source, ModelProto) else _parsed(name, source)
     _check_header(name, proto)
     _check_text(name, proto)
     versions = _versions(name, proto)
     if proto.functions:
         proto = _inlined(name, proto)
     graph = _without_initialisers(proto.graph)
-    model = Model(name, folder, graph, proto.graph.initializer, versions)
+    model = Model(name, folder, graph, proto.graph.initializer, versions, raw)
     for tensor in model.initialisers:
-        check_tensor(model, tensor, f"initialiser '{tensor.name}'")
+        check_tensor(model, tensor, f"initialiser '{tensor.name}'", raw.get(tensor.name))
     for tensor in proto.graph.sparse_initializer:
         fail(name, f"initialiser '{tensor.values.name}' is sparse, which is not supported")
     check_attribute_tensors(model, graph)
@@ -70,6 +74,23 @@ def whole_model(source: str | Path | bytes | ModelProto) -> bytes:
         fail(name, f"it cannot be kept in memory as a whole: {error}", "save() it in a file")
 
 
+def _opened(path: Path) -> tuple[ModelProto, dict[str, np.ndarray[Any, Any]]]:
+    """Returns the model in a file, and the bytes of the initialisers that have stayed in the file, by name."""
+    try:
+        mapped = map_file(path) if path.stat().st_size >= LEAST_MAPPED and path.is_file() else None
+    except OSError as error:
+        fail(str(path), f"cannot read it: {reason_of(error)}")
+    if mapped is None:
+        return _parsed(str(path), _read(path)), {}
+    found = without_weights(memoryview(mapped))
+    if found is not None:
+        proto = _parsed(str(path), found[0], len(mapped))
+        if not proto.functions:  # these are put in the place of their calls by code that looks at initialisers
+            data = mapped.bytes()
+            return proto, {name: data[begin:end] for name, (begin, end) in found[1].items()}
+    return _parsed(str(path), _read(path)), {}
+
+
 def _read(path: Path) -> bytes:
     try:
         data = path.read_bytes()
@@ -82,7 +103,8 @@ def _read(path: Path) -> bytes:
     return data
 
 
-def _parsed(name: str, data: bytes) -> ModelProto:
+def _parsed(name: str, data: bytes, size: int | None = None) -> ModelProto:
+    """Returns a model of these bytes, which are what is left of `size` bytes."""
     from google.protobuf.message import DecodeError
     from onnx import ModelProto
 
@@ -91,7 +113,7 @@ def _parsed(name: str, data: bytes) -> ModelProto:
         proto.ParseFromString(data)
     except DecodeError:
         hint = "the file may be cut off, or be of another format"
-        fail(name, f"its {len(data)} bytes are not an ONNX model", hint)
+        fail(name, f"its {len(data) if size is None else size} bytes are not an ONNX model", hint)
     return proto
 
 

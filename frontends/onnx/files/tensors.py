@@ -5,8 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from math import prod
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
+import numpy as np
+
+from ....core.mapped import map_file
+from ....core.messages.files import reason_of
+from ....te import dtypes
 from ..errors import fail
 from ..types import DTYPES, ELEMENT_BITS, FIELDS, type_text
 from .model import Model, all_nodes
@@ -17,6 +22,9 @@ if TYPE_CHECKING:
 IN_MEMORY: Final = "<model>"
 """The name of a model that comes from no file."""
 
+LEAST_MAPPED: Final = 1 << 20
+"""Bytes of a file that is worth a mapping. A smaller one is read, so that it may be written anew at any time."""
+
 LARGEST_EXTENT: Final = 1 << 40
 
 LARGEST_SIZE: Final = 1 << 60
@@ -26,8 +34,12 @@ MOST_DIGITS: Final = 18
 """The most digits of an offset or length of external data, which is an i64."""
 
 
-def check_tensor(model: Model, tensor: TensorProto, what: str) -> None:
-    """Fails unless a tensor holds as many elements as its shape says, where its element type has them."""
+def check_tensor(model: Model, tensor: TensorProto, what: str, raw: np.ndarray[Any, Any] | None = None) -> None:
+    """
+    Fails unless a tensor holds as many elements as its shape says, where its element type has them.
+
+    `raw` are its bytes where they have stayed in the file of the model.
+    """
     if tensor.data_type not in DTYPES:
         fail(model.name, f"{what} has element type {type_text(tensor.data_type)}, which is not supported")
     check_extents(model.name, what, tensor.dims)
@@ -37,9 +49,10 @@ def check_tensor(model: Model, tensor: TensorProto, what: str) -> None:
     text = f"{'x'.join(map(str, tensor.dims))}{'x' if tensor.dims else ''}{dtype}"
     if tensor.data_location == tensor.EXTERNAL:
         _check_external(model, tensor, what, expected, text)
-    elif tensor.HasField("raw_data"):
-        if len(tensor.raw_data) != expected:
-            fail(model.name, f"{what} holds {len(tensor.raw_data)} bytes, expected {expected} for {text}")
+    elif raw is not None or tensor.HasField("raw_data"):
+        held = len(tensor.raw_data if raw is None else raw)
+        if held != expected:
+            fail(model.name, f"{what} holds {held} bytes, expected {expected} for {text}")
     else:
         found = len(getattr(tensor, FIELDS[dtype]))
         if found != count:
@@ -81,6 +94,8 @@ def _check_external(model: Model, tensor: TensorProto, what: str, expected: int,
     if path.is_symlink() or not path.is_file():
         kind = "a symbolic link" if path.is_symlink() else "no regular file"
         fail(model.name, f"{what} is in '{location}', which is {kind}, expected a file")
+    if not path.resolve().is_relative_to(Path(model.folder).resolve()):
+        fail(model.name, f"{what} is in the file {location!r}, which a link leads out of the folder of the model")
     offset, length = entries.get("offset", "0"), entries.get("length", str(expected))
     if not all(word.isascii() and word.isdecimal() and len(word) <= MOST_DIGITS for word in (offset, length)):
         shown = f"offset '{offset[:40]}' with length '{length[:40]}'"
@@ -89,6 +104,41 @@ def _check_external(model: Model, tensor: TensorProto, what: str, expected: int,
         fail(model.name, f"{what} holds {length} bytes, expected {expected} for {text}")
     if int(offset) + int(length) > size:
         fail(model.name, f"{what} ends at byte {int(offset) + int(length)} of '{location}', which has {size}")
+
+
+def stored_array(model: Model, tensor: TensorProto, raw: np.ndarray[Any, Any] | None = None) -> np.ndarray[Any, Any]:
+    """
+    Returns the elements of an initialiser that has been checked, without a copy where they are in a file as they are in
+    memory. `raw` are its bytes where they have stayed in the file of the model.
+    """
+    from onnx import numpy_helper
+
+    if raw is None and tensor.data_location == tensor.EXTERNAL:
+        raw = _external_bytes(model, tensor)
+    if raw is None:
+        return numpy_helper.to_array(tensor)
+    dtype = DTYPES[tensor.data_type]
+    if dtype == "i1" and raw.size and raw.max() > 1:
+        return (raw != 0).reshape(tensor.dims)
+    return raw.view(dtypes.numpy_dtype(dtype)).reshape(tensor.dims)
+
+
+def _external_bytes(model: Model, tensor: TensorProto) -> np.ndarray[Any, Any]:
+    """Returns the bytes of a tensor in a file of its own, which has been checked."""
+    entries = {entry.key: entry.value for entry in tensor.external_data}
+    path = Path(model.folder) / entries["location"]
+    length = prod(tensor.dims) * ELEMENT_BITS[DTYPES[tensor.data_type]] // 8
+    offset = int(entries.get("offset", "0"))
+    try:
+        if path.stat().st_size >= LEAST_MAPPED:
+            found = map_file(path).bytes()[offset : offset + length]
+        else:
+            found = np.frombuffer(path.read_bytes()[offset : offset + length], np.uint8)
+    except OSError as error:
+        fail(model.name, f"'{entries['location']}', which holds '{tensor.name}': {reason_of(error)}")
+    if found.size != length:
+        fail(model.name, f"'{entries['location']}', which holds '{tensor.name}', has been cut")
+    return found
 
 
 def check_attribute_tensors(model: Model, graph: GraphProto) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 
 from ....core.roles import WEIGHTS
-from ....core.weights import write_weights
+from ....core.weights import hold_weights, write_weights
 
 
 @cache
@@ -30,11 +30,17 @@ _numbers = count()
 
 def attach_weights(module: ModuleOp, arrays: Mapping[str, Any], path: str | Path | None) -> None:
     """
-    Writes the arrays to `path` (a temporary file if none is given), which the module names. Without arrays nothing is
-    written.
+    Writes the arrays to `path`, which the module names. Without arrays nothing is written.
+
+    If no path is given it names a side-car that this process alone knows. Arrays in mapped files stay there, and the
+    others go to a temporary file.
     """
     if not arrays:
         return
-    target = _folder() / f"{next(_numbers)}.safetensors" if path is None else Path(path).resolve()
-    write_weights(target, arrays)
+    if path is None:
+        target = _folder() / f"{next(_numbers)}.safetensors"
+        hold_weights(target, arrays)
+    else:
+        target = Path(path).resolve()
+        write_weights(target, arrays)
     module.attributes[WEIGHTS] = StringAttr(str(target))

@@ -12,7 +12,7 @@ import onnx_broken_models as files
 import onnx_broken_nodes as nodes
 import pytest
 from counts import FULL
-from onnx_broken_models import Broken
+from onnx_broken_models import Broken, damaged
 from stepwell.core.messages.diagnostics import StepwellError
 from stepwell.frontends import OnnxError, from_onnx
 from stepwell.frontends.onnx.errors import shown as shown_path
@@ -104,23 +104,6 @@ def test_a_missing_file(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 # Damage at random
-
-
-def damaged(data: bytes, random_: random.Random) -> bytes:
-    """One to four bytes changed, left out or put in."""
-    found = bytearray(data)
-    for _ in range(random_.randint(1, 4)):
-        place = random_.randrange(len(found))
-        match random_.randrange(4):
-            case 0:
-                found[place] ^= 1 << random_.randrange(8)
-            case 1:
-                found[place] = random_.randrange(256)
-            case 2:
-                del found[place]
-            case _:
-                found.insert(place, random_.randrange(256))
-    return bytes(found)
 
 
 def seeds() -> list[onnx.ModelProto]:

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import stepwell
 from counts import FULL
+from stepwell.core.mapped import place_of
 from stepwell.core.roles import BUFFER_ALIGNMENT
 from stepwell.core.weights import write_weights
 from stepwell.runtime.program.arrays import ArrayType, allocate_together
@@ -53,14 +54,6 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "p.mlir"
 
 
-def is_mapped(array: Array) -> bool:
-    """Whether the elements lie in a mapped file."""
-    owner: Any = array
-    while isinstance(owner, np.ndarray) and not isinstance(owner, np.memmap):
-        owner = owner.base
-    return isinstance(owner, np.memmap)
-
-
 def test_native_code_reads_the_mapped_file(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     bound: dict[str, Array] = {}
     real = Program.weight
@@ -73,7 +66,7 @@ def test_native_code_reads_the_mapped_file(path: Path, monkeypatch: pytest.Monke
     executable = stepwell.compile(path, opt_level=1, cache=False)  # O2 packs weights: a copy
     assert len(bound) == COUNT
     for array in bound.values():
-        assert is_mapped(array) and array.flags.aligned
+        assert place_of(array) is not None and array.flags.aligned
         # Aligned and contiguous: what the entry hands to native code is this array, not a copy.
         assert array.flags.c_contiguous and not array.flags.owndata
     x = np.ones((1, SIDE), np.float32)
