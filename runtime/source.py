@@ -22,6 +22,7 @@ from xdsl.traits import SymbolOpInterface
 from xdsl.utils.exceptions import DiagnosticException
 
 from ..core.codegens import COMPILER, registrations_fingerprint
+from ..core.ir.cloning import clone_op
 from ..core.ir.verification import verify_module
 from ..core.ir.walk import walk
 from ..core.messages.collector import patient_collector
@@ -360,21 +361,21 @@ def _module_of(function: Operation) -> ModuleOp:
     """Returns a module of a copy of one function. Raises CompileError for an op of another kind."""
     if not function.has_trait(SymbolOpInterface, value_if_unregistered=False):
         raise CompileError(f"found a '{function.name}', expected a module, a function, a path or program text")
-    copy = function.clone()
+    copy = clone_op(function)
     copy.location = function.location
     return ModuleOp([copy])
 
 
 def copy_of(module: ModuleOp) -> ModuleOp:
     """Returns a clone that has the location of `module`, which `clone` leaves out."""
-    copy = module.clone()
+    copy = clone_op(module)
     copy.location = module.location
     return copy
 
 
 def own_code(module: ModuleOp, function: str) -> Callable[..., Any]:
     """Returns the function `function` of `module` compiled by Stepwell, whatever code generator it is marked for."""
-    copy = module.clone()
+    copy = clone_op(module)
     for op in copy.body.ops:
         op.attributes.pop(COMPILER, None)
         if isinstance(op, FuncOp) and op.sym_name.data == function:

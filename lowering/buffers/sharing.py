@@ -15,6 +15,7 @@ from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType, Modul
 from xdsl.ir import Block, Operation, SSAValue
 
 from ...analysis.in_place import may_overwrite
+from ...core.ir.cloning import clone_op
 from ...core.ir.symbols import fresh_name
 from ...core.ir.walk import ops_of, walk
 from ...core.roles import DIMS, IN_PLACE
@@ -56,7 +57,7 @@ class InPlaceKernels:
 
     def _make(self, kernel: tensor_loop.FuncOp, inputs: tuple[int, ...], output: int) -> str:
         name = fresh_name(kernel.sym_name.data + SUFFIX, self._names)
-        new = kernel.clone()
+        new = clone_op(kernel)
         new.location = kernel.location
         new.properties["sym_name"] = StringAttr(name)
         new.properties["sym_visibility"] = StringAttr("private")

@@ -14,6 +14,7 @@ from ...analysis.reductions import (
     init_nest_exists,
     reduction_nest,
 )
+from ...core.ir.cloning import clone_op
 from ...core.ir.walk import ops_of, walk
 from ...core.messages.diagnostics import fail
 from ...core.roles import BUFFER_ALIGNMENT, UNCHECKED
@@ -85,7 +86,7 @@ class FunctionLowering(BlockValues):
         elif any(nested.name.startswith("tensor_loop.") for region in op.regions for nested in walk(region)):
             self._lower_regions(op)
         else:
-            self.emitter.add(op.clone(self.values))
+            self.emitter.add(clone_op(op, self.values))
 
     def _lower_regions(self, op: Operation) -> None:
         """Keeps an op of another dialect around loops (`scf.if`, `scf.for`), with lowered regions."""
