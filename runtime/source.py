@@ -23,6 +23,7 @@ from xdsl.utils.exceptions import DiagnosticException
 
 from ..core.codegens import COMPILER, registrations_fingerprint
 from ..core.ir.cloning import clone_op
+from ..core.ir.teardown import take_apart
 from ..core.ir.verification import verify_module
 from ..core.ir.walk import walk
 from ..core.messages.collector import patient_collector
@@ -266,7 +267,9 @@ class Source:
         key = self.key(shapes) if self.use_cache else ""
         if self.use_cache and (kept := self._kept(key)) is not None:
             return kept
-        description, code = self.compiled(copy_of(self.module), self.pipeline_for(shapes))
+        module = copy_of(self.module)
+        description, code = self.compiled(module, self.pipeline_for(shapes))
+        take_apart(module)
         if self.use_cache:
             disk.store(key, description.to_json(), code)
         return self.program(description, code)

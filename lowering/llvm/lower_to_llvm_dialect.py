@@ -19,6 +19,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, Operation, Region
 
+from ...core.ir.teardown import take_apart
 from ...core.ir.walk import ops_of
 from ...core.passes.base import StepwellPass
 from ...core.roles import BUFFER_ALIGNMENT, CHECKS, TASK
@@ -326,7 +327,7 @@ class LowerToLLVMDialectPass(StepwellPass):
             op.detach()
         for op in old:
             if not is_llvm(op):
-                op.drop_all_references()
+                take_apart(op)
         block.add_ops(new)
         if state.checks:
             module.attributes[CHECKS] = ArrayAttr([StringAttr(text) for text in state.checks])
