@@ -59,6 +59,16 @@ def _add_first_ops(region: Region, pending: list[Operation]) -> None:
         block = block._prev_block
 
 
+def ops_in(block: Block) -> list[Operation]:
+    """The ops of `block.ops`, as they are now."""
+    found: list[Operation] = []
+    op = block._first_op
+    while op is not None:
+        found.append(op)
+        op = op._next_op
+    return found
+
+
 def ops_of(root: Operation | Region | Block, *kinds: type[AnyOp]) -> list[AnyOp]:
     """The ops of `root.walk()` that are instances of one of `kinds`, in that order, as they are now."""
     fits: dict[type, bool] = {}
