@@ -26,10 +26,10 @@ def walk(root: Operation | Region | Block) -> list[Operation]:
     """
     found: list[Operation] = []
     pending: list[Operation] = []
-    if isinstance(root, Block):
+    if root.__class__ is Block:
         if root._first_op is not None:
             pending.append(root._first_op)
-    elif isinstance(root, Region):
+    elif root.__class__ is Region:
         _add_first_ops(root, pending)
     else:
         found.append(root)

@@ -72,7 +72,9 @@ class FunctionLowering(BlockValues):
                 self.lower_op(op)
 
     def lower_op(self, op: Operation) -> None:
-        if isinstance(op, LoopOp) and op.variables:
+        if not op.regions and not op.name.startswith("tensor_loop."):
+            self.emitter.add(clone_op(op, self.values))
+        elif isinstance(op, LoopOp) and op.variables:
             self.lower_loop(Level(op, 0))
         elif isinstance(op, LoopOp):
             self.lower_ops(op.body.block)
