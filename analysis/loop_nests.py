@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 from xdsl.traits import IsolatedFromAbove
 
-from ..core.ir.walk import walk
+from ..core.ir.walk import ops_in, walk
 from ..dialects.tensor_loop import BlockOp, Extent, LoopOp, YieldOp
 
 
@@ -49,7 +49,7 @@ def enclosing_levels(op: Operation) -> tuple[Level, ...]:
 
 def body_ops(block: Block) -> list[Operation]:
     """Returns the ops of `block` without its implicit terminator."""
-    return [op for op in block.ops if not isinstance(op, YieldOp)]
+    return [op for op in ops_in(block) if op.__class__ is not YieldOp]
 
 
 def loop_dependencies(values: Iterable[SSAValue]) -> set[SSAValue]:

@@ -5,6 +5,8 @@ regrouped.
 
 from __future__ import annotations
 
+from functools import cache
+
 from xdsl.dialects import arith, llvm, math, memref, scf
 from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Operation
@@ -38,6 +40,13 @@ _ASSOCIATIVE = (
 """The updates that give the same bits in any order."""
 
 
+@cache
+def _is_orderless(kind: type[Operation]) -> bool:
+    return issubclass(kind, _ORDERLESS) or (
+        issubclass(kind, IRDLOperation) and kind.dialect_name() in _ORDERLESS_DIALECTS
+    )
+
+
 def may_reorder(block: BlockOp) -> bool:
     """
     Returns whether loops around `block` may be interchanged while reduce loops keep their order among each other.
@@ -46,11 +55,8 @@ def may_reorder(block: BlockOp) -> bool:
     stored at indices affine in the axes and accessed nowhere else. These indices differ between points of the spatial
     axes, as else the last store wins. No two of its buffers are views of one.
     """
-    for op in walk(block.body):
-        if isinstance(op, _ORDERLESS):
-            continue
-        if not isinstance(op, IRDLOperation) or op.dialect_name() not in _ORDERLESS_DIALECTS:
-            return False
+    if not all(_is_orderless(op.__class__) for op in walk(block.body)):
+        return False
     accesses = body_accesses(block.body.block).accesses
     if block.init is not None:
         init = block.init.body.block

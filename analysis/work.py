@@ -8,6 +8,7 @@ All times are in nanoseconds. Where LLVM does not vectorise a loop, its arithmet
 
 from __future__ import annotations
 
+from functools import cache
 from math import ceil, prod
 
 from xdsl.dialects import arith, math, memref, scf
@@ -16,6 +17,7 @@ from xdsl.ir import Operation, Region, SSAValue
 
 from ..core import roles
 from ..core.ir.literals import constant_of
+from ..core.ir.walk import ops_in
 from ..dialects import tile
 from ..dialects.tensor_loop import BlockOp, ForOp, InitOp, LoopOp
 
@@ -111,22 +113,33 @@ def grain_of(function: Operation, default: float = GRAIN) -> float:
 
 
 def _region(region: Region, vectorized: bool) -> float:
-    return sum(nanoseconds(op, vectorized) for block in region.blocks for op in block.ops)
+    return sum(nanoseconds(op, vectorized) for block in region.blocks for op in ops_in(block))
 
 
 def _scalar(op: Operation) -> float:
-    if isinstance(op, memref.LoadOp | memref.StoreOp):
+    kind = _kind(op.__class__)
+    if kind == "memory":
+        assert isinstance(op, memref.LoadOp | memref.StoreOp)
         return _load(op.memref)
-    if op.name in ("func.call", "tensor_loop.call"):
+    if kind == "call":
         return _UNKNOWN_CALL
-    if not op.results or isinstance(op.results[0].type, IndexType) or isinstance(op, arith.ConstantOp):
+    if kind == "constant" or not op.results or isinstance(op.results[0].type, IndexType):
         return 0.0
-    count = _elements(op.results[0])
-    if isinstance(op, _DIVISIONS):
-        return count * _ELEMENT["division"]
-    if op.name.startswith("math.") and not isinstance(op, _CHEAP_MATH):
-        return count * _ELEMENT["function"]
-    return count * _ELEMENT["arith"]
+    return _elements(op.results[0]) * _ELEMENT[kind]
+
+
+@cache
+def _kind(kind: type[Operation]) -> str:
+    """Returns what takes the time of an op on scalars."""
+    if issubclass(kind, memref.LoadOp | memref.StoreOp):
+        return "memory"
+    if kind.name in ("func.call", "tensor_loop.call"):
+        return "call"
+    if issubclass(kind, arith.ConstantOp):
+        return "constant"
+    if issubclass(kind, _DIVISIONS):
+        return "division"
+    return "function" if kind.name.startswith("math.") and not issubclass(kind, _CHEAP_MATH) else "arith"
 
 
 def _load(buffer: SSAValue) -> float:

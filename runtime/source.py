@@ -22,6 +22,8 @@ from xdsl.traits import SymbolOpInterface
 from xdsl.utils.exceptions import DiagnosticException
 
 from ..core.codegens import COMPILER, registrations_fingerprint
+from ..core.ir.cloning import clone_op
+from ..core.ir.teardown import take_apart
 from ..core.ir.verification import verify_module
 from ..core.ir.walk import walk
 from ..core.messages.collector import patient_collector
@@ -265,7 +267,9 @@ class Source:
         key = self.key(shapes) if self.use_cache else ""
         if self.use_cache and (kept := self._kept(key)) is not None:
             return kept
-        description, code = self.compiled(copy_of(self.module), self.pipeline_for(shapes))
+        module = copy_of(self.module)
+        description, code = self.compiled(module, self.pipeline_for(shapes))
+        take_apart(module)
         if self.use_cache:
             disk.store(key, description.to_json(), code)
         return self.program(description, code)
@@ -360,21 +364,21 @@ def _module_of(function: Operation) -> ModuleOp:
     """Returns a module of a copy of one function. Raises CompileError for an op of another kind."""
     if not function.has_trait(SymbolOpInterface, value_if_unregistered=False):
         raise CompileError(f"found a '{function.name}', expected a module, a function, a path or program text")
-    copy = function.clone()
+    copy = clone_op(function)
     copy.location = function.location
     return ModuleOp([copy])
 
 
 def copy_of(module: ModuleOp) -> ModuleOp:
     """Returns a clone that has the location of `module`, which `clone` leaves out."""
-    copy = module.clone()
+    copy = clone_op(module)
     copy.location = module.location
     return copy
 
 
 def own_code(module: ModuleOp, function: str) -> Callable[..., Any]:
     """Returns the function `function` of `module` compiled by Stepwell, whatever code generator it is marked for."""
-    copy = module.clone()
+    copy = clone_op(module)
     for op in copy.body.ops:
         op.attributes.pop(COMPILER, None)
         if isinstance(op, FuncOp) and op.sym_name.data == function:

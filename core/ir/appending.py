@@ -18,11 +18,11 @@ from xdsl.irdl import IRDLOperation, OptionalDef
 
 Defaults = tuple[tuple[str, Attribute], ...]
 
-_NO_VALUES: SSAValues[SSAValue] = SSAValues()
+NO_VALUES: SSAValues[SSAValue] = SSAValues()
 
 
 @cache
-def _defaults(kind: type[Operation]) -> tuple[Defaults, Defaults] | None:
+def defaults_of(kind: type[Operation]) -> tuple[Defaults, Defaults] | None:
     """Returns the properties and attributes that an op has where it is given none, `None` where `kind` sets others."""
     if not issubclass(kind, IRDLOperation) or kind.__post_init__ is not IRDLOperation.__post_init__:
         return None
@@ -44,7 +44,7 @@ def append_op(
     successors: Sequence[Block] = (),
 ) -> Operation:
     """Puts a new op without regions at the end of `block`. It is what `kind.create` of these arguments returns."""
-    defaults = _defaults(kind)
+    defaults = defaults_of(kind)
     if defaults is None or successors:
         op = kind.create(
             operands=operands,
@@ -63,9 +63,9 @@ def append_op(
     results = SSAValues([OpResult(type_, op, index) for index, type_ in enumerate(result_types)])
     vars(op).update(
         {
-            "_operands": SSAValues(operands) if operands else _NO_VALUES,
-            "_operand_uses": _uses(op, operands),
-            "results": results if results else _NO_VALUES,
+            "_operands": SSAValues(operands) if operands else NO_VALUES,
+            "_operand_uses": uses_of(op, operands),
+            "results": results if results else NO_VALUES,
             "_successors": (),
             "_successor_uses": (),
             "properties": own,
@@ -84,7 +84,7 @@ def append_op(
     return op
 
 
-def _uses(op: Operation, operands: Sequence[SSAValue]) -> tuple[Use, ...]:
+def uses_of(op: Operation, operands: Sequence[SSAValue]) -> tuple[Use, ...]:
     """Returns the uses of `operands` by `op`, each the first of its value."""
     uses: list[Use] = []
     for index, operand in enumerate(operands):

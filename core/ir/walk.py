@@ -13,6 +13,9 @@ from typing import TypeVar
 
 from xdsl.ir import Block, Operation, Region
 
+# pyright: reportPrivateUsage=false
+# Each property of xDSL costs a call, and there are a thousand walks in a compilation.
+
 AnyOp = TypeVar("AnyOp", bound=Operation)
 
 
@@ -23,10 +26,10 @@ def walk(root: Operation | Region | Block) -> list[Operation]:
     """
     found: list[Operation] = []
     pending: list[Operation] = []
-    if isinstance(root, Block):
-        if root.first_op is not None:
-            pending.append(root.first_op)
-    elif isinstance(root, Region):
+    if root.__class__ is Block:
+        if root._first_op is not None:
+            pending.append(root._first_op)
+    elif root.__class__ is Region:
         _add_first_ops(root, pending)
     else:
         found.append(root)
@@ -36,7 +39,7 @@ def walk(root: Operation | Region | Block) -> list[Operation]:
         op: Operation | None = pending.pop()
         while op is not None:
             found.append(op)
-            following = op._next_op  # pyright: ignore[reportPrivateUsage]  # The property costs a call per op.
+            following = op._next_op
             if op.regions:
                 if following is not None:
                     pending.append(following)
@@ -49,11 +52,21 @@ def walk(root: Operation | Region | Block) -> list[Operation]:
 
 def _add_first_ops(region: Region, pending: list[Operation]) -> None:
     """Adds the first op of each block of `region` to `pending`, the last block first."""
-    block = region.last_block
+    block = region._last_block
     while block is not None:
-        if block.first_op is not None:
-            pending.append(block.first_op)
-        block = block.prev_block
+        if block._first_op is not None:
+            pending.append(block._first_op)
+        block = block._prev_block
+
+
+def ops_in(block: Block) -> list[Operation]:
+    """The ops of `block.ops`, as they are now."""
+    found: list[Operation] = []
+    op = block._first_op
+    while op is not None:
+        found.append(op)
+        op = op._next_op
+    return found
 
 
 def ops_of(root: Operation | Region | Block, *kinds: type[AnyOp]) -> list[AnyOp]:

@@ -19,10 +19,15 @@ from .forks import free_in_children
 PATIENCE: Final = 1_000_000
 """New objects before the collector runs: some 100 MB, so that the garbage of a large module does not add up."""
 
+FEW: Final = 20_000
+"""New objects that the collector looks at in a few milliseconds."""
+
 _LOCK = Lock()
 free_in_children(sys.modules[__name__], "_LOCK")
 _inside = 0
 _before: tuple[int, int, int] = (0, 0, 0)
+_settled = _collections = 0
+"""The objects made old since the last collection of old ones, and how many of these there were before."""
 
 
 @contextmanager
@@ -46,4 +51,26 @@ def patient_collector() -> Iterator[None]:
         with _LOCK:
             _inside -= 1
             if _inside == 0 and gc.get_threshold() == (PATIENCE, *_before[1:]):
+                _settle()
                 gc.set_threshold(*_before)
+
+
+def _settle() -> None:
+    """
+    Makes all objects old ones, since the collector would look at each new one now, and most of them stay.
+
+    Garbage among them waits for a collection of old objects, which comes here once there may be much of it. Nothing is
+    done where somebody has frozen objects, which this would thaw.
+    """
+    global _settled, _collections
+    new = gc.get_count()[0]
+    if new < FEW or not gc.isenabled() or gc.get_freeze_count():
+        return
+    if (collections := gc.get_stats()[2]["collections"]) != _collections:
+        _collections, _settled = collections, 0
+    _settled += new
+    if _settled > PATIENCE:
+        gc.collect()
+    else:
+        gc.freeze()
+        gc.unfreeze()

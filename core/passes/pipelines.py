@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import ShrinkException, VerifyException
 
+from ..ir.cloning import clone_op
 from ..ir.identities import Identities
 from ..ir.verification import verify_module
 from ..messages.collector import patient_collector
@@ -207,6 +208,6 @@ def run_on_copy(pass_: ModulePass, module: ModuleOp, ctx: Context | None = None)
         raise StepwellError(Diagnostic(f"pass '{pass_.name}' is called on {found}, expected builtin.module"))
     if ctx is None:
         ctx = make_context()
-    result = module.clone()
+    result = clone_op(module)
     run_pipeline(ctx, result, [pass_], asked_for=True)
     return result

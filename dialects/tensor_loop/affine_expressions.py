@@ -13,7 +13,7 @@ from io import StringIO
 
 from xdsl.dialects import affine, arith
 from xdsl.dialects.builtin import IndexType, IntegerAttr, IntegerType
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Block, Operation, OpResult, SSAValue
 from xdsl.ir.affine import (
     AffineBinaryOpExpr,
     AffineBinaryOpKind,
@@ -110,6 +110,8 @@ def constant_difference(lhs: AffineExpr, rhs: AffineExpr) -> int | None:
 
 def is_linear(expr: AffineExpr) -> bool:
     """Returns whether every atom of `expr` is a dimension or symbol: no `mod`, no division."""
+    if type(expr) is AffineDimExpr or type(expr) is AffineConstantExpr:
+        return True
     return all(isinstance(atom, AffineDimExpr | AffineSymExpr) for atom in linear_terms(expr)[0])
 
 
@@ -154,6 +156,9 @@ def _atom_bounds(atom: AffineExpr, dims: Sequence[Interval | None]) -> Interval 
 # Recovery from arithmetic
 
 
+_MISSING = object()
+
+
 def affine_of_value(
     value: SSAValue, dims: Mapping[SSAValue, int], known: dict[SSAValue, AffineExpr | None] | None = None
 ) -> AffineExpr | None:
@@ -164,6 +169,8 @@ def affine_of_value(
     `known` keeps results between calls over one body.
     """
     known = {} if known is None else known
+    if (found := known.get(value, _MISSING)) is not _MISSING:
+        return found  # pyright: ignore[reportReturnType]
     pending = [value]
     entered: set[SSAValue] = set()
     while pending:  # A chain of integer arithmetic may be longer than Python's stack.
@@ -182,23 +189,25 @@ def affine_of_value(
 
 def owner_of(value: SSAValue) -> Operation | Block | None:
     """Returns the op or block that defines `value`. It is `None` while a parser has only seen it used."""
+    if value.__class__ is OpResult:
+        return value.op  # pyright: ignore[reportAttributeAccessIssue]  # This is asked most of all.
     return None if isinstance(value, ForwardDeclaredValue) else value.owner
 
 
 def _resolve(value: SSAValue, dims: Mapping[SSAValue, int], known: dict[SSAValue, AffineExpr | None]) -> list[SSAValue]:
     """Puts `value` into `known` and returns nothing, or returns the values that must be known first."""
-    if value in dims:
-        known[value] = AffineDimExpr(dims[value])
+    if (position := dims.get(value)) is not None:
+        known[value] = AffineDimExpr(position)
         return []
     op = owner_of(value)
     if op.__class__ not in _INDEX_ARITHMETIC or not isinstance(op, Operation) or not _is_wide(op):
         known[value] = None
     else:
-        operands = op.operands
-        missing = [operand for operand in operands if operand not in known]
-        if missing:
-            return missing
-        known[value] = _affine_of_op(op, [known[operand] for operand in operands])
+        operands = op._operands  # pyright: ignore[reportPrivateUsage]
+        found = [known.get(operand, _MISSING) for operand in operands]
+        if _MISSING in found:
+            return [operand for operand, each in zip(operands, found, strict=True) if each is _MISSING]
+        known[value] = _affine_of_op(op, found)  # pyright: ignore[reportArgumentType]
     return []
 
 
@@ -217,17 +226,19 @@ _INDEX_ARITHMETIC = frozenset[type](
 
 def _wide(value: SSAValue) -> bool:
     """Returns whether arithmetic on the type of `value` cannot wrap for sizes of buffers."""
-    kind = value.type
+    kind = value._type  # pyright: ignore[reportPrivateUsage]
     return type(kind) is IndexType or (isinstance(kind, IntegerType) and kind.width.data >= 64)
 
 
 def _is_wide(op: Operation) -> bool:
-    return all(map(_wide, op.operands)) and all(map(_wide, op.results))
+    return all(map(_wide, op._operands)) and all(map(_wide, op.results))  # pyright: ignore[reportPrivateUsage]
 
 
 def _affine_of_op(op: Operation, operands: Sequence[AffineExpr | None]) -> AffineExpr | None:
-    if isinstance(op, arith.ConstantOp):
-        return AffineConstantExpr(op.value.value.data) if isinstance(op.value, IntegerAttr) else None
+    # Ops of `_INDEX_ARITHMETIC` have exactly these classes.
+    if op.__class__ is arith.ConstantOp:
+        value = op.properties["value"]
+        return AffineConstantExpr(value.value.data) if isinstance(value, IntegerAttr) else None
     found = [operand for operand in operands if operand is not None]
     if len(found) < len(operands):
         return None
@@ -235,11 +246,14 @@ def _affine_of_op(op: Operation, operands: Sequence[AffineExpr | None]) -> Affin
     if expr is None:
         return None
     normal = normal_form(expr)
+    if type(normal) is AffineDimExpr or type(normal) is AffineConstantExpr:
+        return normal
     return normal if sum(1 for _ in normal.dfs()) <= MAX_NODES else None
 
 
 def _combine(op: Operation, operands: list[AffineExpr]) -> AffineExpr | None:
-    if isinstance(op, arith.IndexCastOp):
+    kind = op.__class__
+    if kind is arith.IndexCastOp:
         return operands[0]
     if isinstance(op, affine.ApplyOp):
         mapping = op.map.data
@@ -248,15 +262,15 @@ def _combine(op: Operation, operands: list[AffineExpr]) -> AffineExpr | None:
     if len(operands) != 2:
         return None
     lhs, rhs = operands
-    if isinstance(op, arith.AddiOp):
+    if kind is arith.AddiOp:
         return lhs + rhs
-    if isinstance(op, arith.SubiOp):
+    if kind is arith.SubiOp:
         return lhs + rhs * -1
-    if isinstance(op, arith.MuliOp):
-        if isinstance(lhs, AffineConstantExpr):
+    if kind is arith.MuliOp:
+        if type(lhs) is AffineConstantExpr:
             lhs, rhs = rhs, lhs
-        return lhs * rhs if isinstance(rhs, AffineConstantExpr) else None
-    if isinstance(op, arith.FloorDivSIOp) and isinstance(rhs, AffineConstantExpr) and rhs.value > 0:
+        return lhs * rhs if type(rhs) is AffineConstantExpr else None
+    if kind is arith.FloorDivSIOp and type(rhs) is AffineConstantExpr and rhs.value > 0:
         return lhs // rhs
     return None
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast
 
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
@@ -33,6 +34,7 @@ from xdsl.printer import Printer
 from xdsl.traits import HasParent, SingleBlockImplicitTerminator
 from xdsl.utils.exceptions import VerifyException
 
+from ...core.ir.number_lists import integers_of
 from ..traits import ClosedToLoops
 from .affine_expressions import bounds, is_linear, show_affine, well_formed
 from .block_syntax import BlockParts, parse_block, print_head
@@ -42,6 +44,7 @@ from .syntax import (
     AXIS_KINDS,
     Constraint,
     Extent,
+    Numbers,
     join_extents,
     predicate_properties,
     print_attributes,
@@ -175,7 +178,7 @@ class BlockOp(IRDLOperation):
 
     @property
     def axes(self) -> tuple[BlockArgument, ...]:
-        return self.body.block.args
+        return self.regions[0].block._args  # pyright: ignore[reportPrivateUsage]
 
     @property
     def kinds(self) -> tuple[str, ...]:
@@ -185,7 +188,9 @@ class BlockOp(IRDLOperation):
     @property
     def extents(self) -> tuple[Extent, ...]:
         """Returns the extent of each axis, whose values are `0 <= axis < extent`."""
-        return join_extents(self.static_extents, self.dynamic_extents)
+        numbers = cast(Numbers, self.properties["static_extents"])
+        found = integers_of(numbers)
+        return join_extents(numbers, self.dynamic_extents) if DYNAMIC_INDEX in found else found
 
     @property
     def has_reduce_axes(self) -> bool:
@@ -193,7 +198,7 @@ class BlockOp(IRDLOperation):
 
     @property
     def init(self) -> InitOp | None:
-        first = self.body.block.first_op
+        first = self.regions[0].block._first_op  # pyright: ignore[reportPrivateUsage]
         return first if isinstance(first, InitOp) else None
 
     @property

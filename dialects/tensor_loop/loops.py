@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast
 
 from xdsl.dialects.builtin import DenseArrayBase, IndexType, StringAttr, i64
 from xdsl.ir import Attribute, Block, BlockArgument, Region, SSAValue
@@ -14,6 +15,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from .syntax import (
     Extent,
+    Numbers,
     join_extents,
     parse_extent,
     print_attributes,
@@ -52,12 +54,12 @@ class LoopOp(IRDLOperation):
     @property
     def extents(self) -> tuple[Extent, ...]:
         """Returns the iterations of each loop, outermost first."""
-        return join_extents(self.static_extents, self.dynamic_extents)
+        return join_extents(cast(Numbers, self.properties["static_extents"]), self._operands)
 
     @property
     def variables(self) -> tuple[BlockArgument, ...]:
         """Returns the loop variables, outermost first. Each runs from 0 in steps of 1."""
-        return self.body.block.args
+        return self.regions[0].block._args  # pyright: ignore[reportPrivateUsage]
 
     @property
     def kinds(self) -> tuple[str, ...]:

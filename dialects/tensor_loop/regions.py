@@ -7,7 +7,7 @@ elements. The regions of a block follow from the `memref.load`s and `memref.stor
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -20,6 +20,9 @@ from xdsl.ir.affine import AffineConstantExpr, AffineExpr, AffineMap
 from ...core.ir.walk import walk
 from ..traits import AccessesBoxes
 from .affine_expressions import affine_of_value, constant_difference, owner_of
+
+# pyright: reportPrivateUsage=false
+# Each property of xDSL costs a call, and these questions are asked of all ops, several times.
 
 
 @dataclass(frozen=True)
@@ -62,7 +65,10 @@ def shape_of(buffer: SSAValue) -> tuple[int, ...]:
     Returns the extents of a buffer, with `DYNAMIC_INDEX` where one is not known. It is `()` for a value that is no
     memref.
     """
-    return buffer.type.get_shape() if isinstance(buffer.type, MemRefType) else ()
+    kind = buffer._type
+    if kind.__class__ is not MemRefType and not isinstance(kind, MemRefType):
+        return ()
+    return tuple([size.data for size in kind.shape.data])
 
 
 def body_accesses(body: Block) -> BodyAccesses:
@@ -73,13 +79,18 @@ def body_accesses(body: Block) -> BodyAccesses:
     known: dict[SSAValue, AffineExpr | None] = {}
     accesses: list[Access] = []
     opaque: dict[SSAValue, None] = {}
+    inside: dict[int, bool] = {}
     for op in walk(body):
         boxes = _boxes_of(op)
         if boxes is None:
-            opaque.update(dict.fromkeys(_outside_buffers(op, body)))
+            for operand in op._operands:
+                if operand._type.__class__ is MemRefType and not _is_inside(operand, body):
+                    opaque[operand] = None
             continue
         for buffer, indices, is_store, sizes in boxes:
-            if not _is_inside(buffer, body):
+            if (is_inside := inside.get(id(buffer))) is None:
+                is_inside = inside[id(buffer)] = _is_inside(buffer, body)
+            if not is_inside:
                 found = tuple(affine_of_value(index, dims, known) for index in indices)
                 open_ = [index for index, expr in zip(indices, found, strict=True) if expr is None]
                 unknown = _axes_of(open_, dims, body) if open_ else _NO_AXES
@@ -125,10 +136,10 @@ def _boxes_of(op: Operation) -> Sequence[_Box] | None:
     """
     kind = op.__class__
     if kind is memref.LoadOp:  # The buffer is the first operand, and the indices follow.
-        buffer, *indices = op.operands
+        buffer, *indices = op._operands
         return [(buffer, indices, False, None)] if len(indices) == len(shape_of(buffer)) else None
     if kind is memref.StoreOp:
-        _, buffer, *indices = op.operands
+        _, buffer, *indices = op._operands
         return [(buffer, indices, True, None)] if len(indices) == len(shape_of(buffer)) else None
     if _accesses_boxes(kind):
         assert isinstance(op, AccessesBoxes)
@@ -147,12 +158,6 @@ def _is_inside(value: SSAValue, body: Block) -> bool:
             return True
         block = block.parent_block()
     return False
-
-
-def _outside_buffers(op: Operation, body: Block) -> Iterator[SSAValue]:
-    for operand in op.operands:
-        if type(operand.type) is MemRefType and not _is_inside(operand, body):
-            yield operand
 
 
 def accumulator_loads(accesses: Sequence[Access]) -> set[Operation]:

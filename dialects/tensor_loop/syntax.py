@@ -12,6 +12,8 @@ from xdsl.printer import Printer
 from xdsl.traits import IsTerminator
 from xdsl.utils.exceptions import VerifyException
 
+from ...core.ir.number_lists import integers_of
+
 Extent = int | SSAValue
 """A number of iterations or elements, either known or an `index` value."""
 
@@ -52,8 +54,11 @@ def predicate_properties(num_operands: int, constraints: Sequence[Constraint]) -
 
 def join_extents(numbers: Numbers, values: Sequence[SSAValue]) -> tuple[Extent, ...]:
     """Returns the extents that `split_extents` has split. The counts must fit (`verify_extents`)."""
+    found = integers_of(numbers)
+    if DYNAMIC_INDEX not in found:
+        return found
     remaining: Iterator[SSAValue] = iter(values)
-    return tuple(next(remaining) if number == DYNAMIC_INDEX else int(number) for number in numbers.get_values())
+    return tuple(next(remaining) if number == DYNAMIC_INDEX else number for number in found)
 
 
 def verify_extents(subject: str, numbers: Numbers, values: Sequence[SSAValue]) -> None:

@@ -75,9 +75,9 @@ class MapOp(IRDLOperation):
     @property
     def yielded(self) -> SSAValue:
         """Returns the element of the result."""
-        last = self.body.block.last_op
+        last = self.regions[0].block.last_op
         assert isinstance(last, YieldOp)
-        return last.value
+        return last._operands[0]
 
     def verify_(self) -> None:
         result = cast(VectorType, self.result.type)

@@ -22,6 +22,7 @@ from xdsl.printer import Printer
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
 from xdsl.utils.exceptions import VerifyException
 
+from ...core.ir.number_lists import integers_of
 from ..traits import AccessesBoxes, BoxAccess, ElementAccess
 from .places import Numbers, ParsedPlace, Place, default_along, numbers, parse_place, print_place, verify_place
 
@@ -37,8 +38,8 @@ Pair = tuple[int, int]
 
 def pair(attribute: Numbers) -> Pair:
     """Returns the two numbers of a pair."""
-    first, second = attribute.get_values()
-    return int(first), int(second)
+    first, second = integers_of(attribute)
+    return first, second
 
 
 def resolve(parser: Parser, place: ParsedPlace, type_: Attribute) -> tuple[SSAValue, Pair, Pair]:

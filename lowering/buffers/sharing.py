@@ -15,6 +15,7 @@ from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType, Modul
 from xdsl.ir import Block, Operation, SSAValue
 
 from ...analysis.in_place import may_overwrite
+from ...core.ir.cloning import clone_op
 from ...core.ir.symbols import fresh_name
 from ...core.ir.walk import ops_of, walk
 from ...core.roles import DIMS, IN_PLACE
@@ -56,7 +57,7 @@ class InPlaceKernels:
 
     def _make(self, kernel: tensor_loop.FuncOp, inputs: tuple[int, ...], output: int) -> str:
         name = fresh_name(kernel.sym_name.data + SUFFIX, self._names)
-        new = kernel.clone()
+        new = clone_op(kernel)
         new.location = kernel.location
         new.properties["sym_name"] = StringAttr(name)
         new.properties["sym_visibility"] = StringAttr("private")
@@ -90,7 +91,7 @@ class InPlaceKernels:
             attribute.string_value()
             for op in walk(self.module)
             for attribute in (*op.properties.values(), *op.attributes.values())
-            if isinstance(attribute, SymbolRefAttr)
+            if attribute.__class__ is SymbolRefAttr
         }
         for name in dict.fromkeys((*(key[0] for key in self._made), *self._made.values())):
             kernel = self.kernels[name]

@@ -82,6 +82,7 @@ class LLVMBody:
         self.block_map: dict[Block, Block] = {}
         self.yield_targets: list[Block] = []
         self._cache: dict[Any, SSAValue] = {}
+        self._spread: dict[tuple[int, int], tuple[SSAValue, SSAValue, Attribute]] = {}
 
     # Blocks
 
@@ -90,6 +91,14 @@ class LLVMBody:
         self.blocks.append(block)
         self.block = block
         self._cache.clear()
+        self._spread.clear()
+
+    def spread(self, scalar: SSAValue, type_: Attribute, make: Callable[[], SSAValue]) -> SSAValue:
+        """Returns what `make` makes: `scalar` in all lanes of `type_`, once per block."""
+        known = (id(scalar), id(type_))  # The hash of a type takes longer than an op.
+        if (found := self._spread.get(known)) is None:
+            found = self._spread[known] = (self.cached(("broadcast", scalar, type_), make), scalar, type_)
+        return found[0]
 
     def cached(self, key: Any, make: Callable[[], SSAValue]) -> SSAValue:
         """Returns the value made for `key` earlier in this block, else a new one."""
@@ -187,6 +196,8 @@ class LLVMBody:
 
     def constant(self, value: int, value_type: Attribute = i64) -> SSAValue:
         """Returns an integer constant, a splat when `value_type` is a vector. One op per block makes it."""
+        if value_type is i64 or (value_type.__class__ is IntegerType and value_type == i64):  # A key without a type.
+            return self.cached(value, lambda: self._constant(value, i64))
         return self.cached(("int", value, value_type), lambda: self._constant(value, value_type))
 
     def _constant(self, value: int, value_type: Attribute) -> SSAValue:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 from xdsl.context import Context
 from xdsl.dialects import arith, func, llvm, memref, scf
@@ -19,6 +20,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, Operation, Region
 
+from ...core.ir.teardown import take_apart
 from ...core.ir.walk import ops_of
 from ...core.passes.base import StepwellPass
 from ...core.roles import BUFFER_ALIGNMENT, CHECKS, TASK
@@ -110,7 +112,7 @@ class FunctionConverter:
         """Emits what stands for `op`."""
         builder.source = op
         if builder.pieces and type(op) not in _TAKE_TILES:
-            tiles = [operand for operand in op.operands if operand in builder.pieces]
+            tiles = [operand for operand in op._operands if operand in builder.pieces]
             if tiles:
                 builder.error(
                     f"the op takes a tile, {tiles[0].type}; expected an op of the tile dialect, scf.for or scf.if "
@@ -180,10 +182,17 @@ def _refuse(builder: LLVMBody, op: Operation) -> None:
 
 def _computed_on(op: Operation) -> str | None:
     """Returns the float type that LLVM does not know and `op` computes on, None where it only moves such values."""
-    if type(op) in (arith.BitcastOp, arith.SelectOp) or op.dialect_name() not in ("arith", "math"):
+    if not _computes(op.__class__):
         return None
-    names = (element_type(value.type).name for value in (*op.operands, *op.results))
-    return next((name for name in names if name in STORED_FLOATS), None)
+    for value in (*op._operands, *op.results):
+        if (name := element_type(value._type).name) in STORED_FLOATS:
+            return name
+    return None
+
+
+@cache
+def _computes(kind: type[Operation]) -> bool:
+    return kind not in (arith.BitcastOp, arith.SelectOp) and kind.dialect_name() in ("arith", "math")
 
 
 def convert_global(state: ModuleState, op: memref.GlobalOp) -> llvm.GlobalOp | None:
@@ -326,7 +335,7 @@ class LowerToLLVMDialectPass(StepwellPass):
             op.detach()
         for op in old:
             if not is_llvm(op):
-                op.drop_all_references()
+                take_apart(op)
         block.add_ops(new)
         if state.checks:
             module.attributes[CHECKS] = ArrayAttr([StringAttr(text) for text in state.checks])

@@ -20,7 +20,7 @@ from .types import F32, F64
 
 def element_type(value_type: Attribute) -> Attribute:
     """Returns the element type of a vector, or the type itself."""
-    return value_type.element_type if isinstance(value_type, VectorType) else value_type
+    return value_type.element_type if type(value_type) is VectorType else value_type
 
 
 def is_bf16(value_type: Attribute) -> bool:

@@ -130,7 +130,7 @@ class LLVMText:
         names = [""] * len(function_type.inputs)
         if blocks:
             text.emit_blocks(blocks)
-            names = [f" {text.names[argument]}" for argument in blocks[0].args]
+            names = [f" {text.name(argument)}" for argument in blocks[0].args]
         attributes: list[dict[str, Attribute]] = [{} for _ in names]
         if op.arg_attrs is not None:
             attributes = [dict(entry.data) for entry in op.arg_attrs]
@@ -254,7 +254,7 @@ class LLVMText:
         last: Operation | None = blocks[0].last_op
         if len(blocks) != 1 or not isinstance(last, llvm.ReturnOp) or not last.operands:
             raise EmitError("initializer is not one block that returns a value")
-        name = text.names[last.operands[0]]
+        name = text.name(last.operands[0])
         if name.startswith("%"):
             raise EmitError("initializer returns the result of an instruction, expected a constant")
         return f"{self.module.type_text(last.operands[0].type)} {name}"

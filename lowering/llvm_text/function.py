@@ -8,9 +8,13 @@ from typing import Any
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Block, Operation, SSAValue
 
+from ...core.ir.walk import ops_in
 from ...core.roles import LOOP
 from .constants import EmitError
 from .module import ModuleText
+
+# pyright: reportPrivateUsage=false
+# Each property of xDSL costs a call, and there are some 30 000 ops.
 
 _INLINE_PROPERTIES = frozenset({"value", "global_name"})
 
@@ -29,7 +33,9 @@ class FunctionText:
         self.module = module
         self.handlers = handlers
         self.inline = inline
-        self.names: dict[SSAValue, str] = {}
+        self.names: dict[int, str] = {}
+        """The name of each value, or the text of a constant, by `id`. A value's own hash is a call of Python code."""
+        self._typed: dict[int, str] = {}
         self.labels: dict[Block, str] = {}
         self.lines: list[str] = []
         self.phis: dict[Block, list[tuple[str, Sequence[SSAValue]]]] = {}
@@ -45,22 +51,29 @@ class FunctionText:
         for position, block in enumerate(blocks):
             self.labels[block] = f"b{position}"
             for argument in block.args:
-                names[argument] = f"%{argument.name_hint or 'v'}.{number}"
+                names[id(argument)] = f"%{argument.name_hint or 'v'}.{number}"
                 number += 1
-            for op in block.ops:
-                if not op.results:
+            for op in ops_in(block):
+                results = op.results
+                if not results:
                     continue
                 if (inline := self.inline.get(type(op))) is not None:
                     self.module.check_op(op, _INLINE_PROPERTIES)
-                    names[op.results[0]] = self.module.located(op, inline, self, op)
+                    names[id(op.results[0])] = self.module.located(op, inline, self, op)
                     continue
-                for result in op.results:
-                    names[result] = f"%{result.name_hint or 'v'}.{number}"
+                for result in results:
+                    names[id(result)] = f"%{result._name or 'v'}.{number}"
                     number += 1
+
+    def name(self, value: SSAValue) -> str:
+        """Returns the name of a value, or the text of a constant."""
+        return self.names[id(value)]
 
     def typed(self, value: SSAValue) -> str:
         """Returns `type name`."""
-        return f"{self.type(value.type)} {self.names[value]}"
+        if (found := self._typed.get(id(value))) is None:
+            found = self._typed[id(value)] = f"{self.type(value._type)} {self.names[id(value)]}"
+        return found
 
     # Blocks
 
@@ -76,7 +89,7 @@ class FunctionText:
             if block is not entry and block.args:
                 places.append((len(lines), block))
                 lines.append("")
-            for op in block.ops:
+            for op in ops_in(block):
                 handler = handlers.get(type(op))
                 if handler is None:
                     if type(op) in self.inline:
@@ -97,14 +110,14 @@ class FunctionText:
 
     def _phi_lines(self, block: Block) -> str:
         incoming = self.phis.get(block, [])
-        names = self.names
+        name = self.name
         texts: list[str] = []
         for index, argument in enumerate(block.args):
             if not incoming:
-                texts.append(f"  {names[argument]} = freeze {self.type(argument.type)} poison")
+                texts.append(f"  {name(argument)} = freeze {self.type(argument.type)} poison")
                 continue
-            pairs = ", ".join(f"[ {names[values[index]]}, %{label} ]" for label, values in incoming)
-            texts.append(f"  {names[argument]} = phi {self.type(argument.type)} {pairs}")
+            pairs = ", ".join(f"[ {name(values[index])}, %{label} ]" for label, values in incoming)
+            texts.append(f"  {name(argument)} = phi {self.type(argument.type)} {pairs}")
         return "\n".join(texts)
 
     def target(self, op: Operation, block: Block, values: Sequence[SSAValue]) -> str:
@@ -132,7 +145,7 @@ class FunctionText:
 
     def put(self, op: Operation, text: str) -> None:
         """Writes an instruction with its result, if any."""
-        if op.results:
-            self.lines.append(f"  {self.names[op.results[0]]} = {text}")
-        else:
-            self.lines.append(f"  {text}")
+        for result in op.results:
+            self.lines.append(f"  {self.names[id(result)]} = {text}")
+            return
+        self.lines.append(f"  {text}")

@@ -33,6 +33,7 @@ class ModuleText:
     def __init__(self) -> None:
         self._types: dict[int, tuple[Attribute, str]] = {}
         self._suffixes: dict[int, tuple[Attribute, str]] = {}
+        self._callees: dict[tuple[str | int, ...], tuple[str, Attribute | None, Sequence[Attribute]]] = {}
         self.declarations: dict[str, str] = {}
         self.metadata: list[str] = []
         self._shared_nodes: dict[str, int] = {}
@@ -88,6 +89,15 @@ class ModuleText:
         if self.declarations.setdefault(name, signature) != signature:
             raise EmitError(f"intrinsic {name} is used with two signatures")
         return name
+
+    def callee(self, base: str, result: Attribute | None, operands: Sequence[Attribute]) -> str:
+        """Returns the type of the result of an intrinsic and its symbol, found once for the same attribute objects."""
+        key = (base, id(result), *map(id, operands))
+        if (found := self._callees.get(key)) is None:
+            returned = "void" if result is None else self.type_text(result)
+            text = f"{returned} {self.intrinsic(base, result, operands)}"
+            found = self._callees[key] = (text, result, operands)
+        return found[0]
 
     def node(self, content: str) -> int:
         """Returns the number of the metadata node with this content."""

@@ -15,6 +15,7 @@ from xdsl.dialects.builtin import MemRefType, ModuleOp, StringAttr, SymbolRefAtt
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from ...core.ir.cloning import clone_op
 from ...core.ir.symbols import fresh_name
 from ...core.ir.walk import ops_of, walk
 from ...core.messages.diagnostics import emit_remark
@@ -162,7 +163,7 @@ def _inline_kernel(
     for op in kernel.body.block.ops:
         if op is kernel.body.block.last_op:
             continue
-        clone = op.clone(values)
+        clone = clone_op(op, values)
         for old, new in zip(walk(op), walk(clone), strict=True):
             copy_location(old, new)
             if isinstance(new, tensor_loop.BlockOp):
@@ -190,7 +191,7 @@ def _remove_unused(module: ModuleOp) -> None:
         attribute.root_reference.data
         for op in walk(module)
         for attribute in (*op.properties.values(), *op.attributes.values())
-        if isinstance(attribute, SymbolRefAttr)
+        if attribute.__class__ is SymbolRefAttr
     }
     for op in list(module.ops):
         if isinstance(op, tensor_loop.FuncOp) and op.sym_name.data not in used:

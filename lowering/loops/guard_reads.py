@@ -22,6 +22,7 @@ from ...analysis.ranges.events import ALLOCATIONS, SILENT, VIEWS, called_buffers
 from ...analysis.ranges.races import root_of
 from ...analysis.ranges.spans import Number, Span, touches
 from ...analysis.ranges.values import element_bytes
+from ...core.ir.cloning import clone_op
 from ...core.ir.walk import walk
 from ...core.messages.diagnostics import emit_remark, fail, remarks_wanted
 from ...core.passes.base import count
@@ -125,7 +126,7 @@ class _Shadows:
         if isinstance(op, memref.AssumeAlignmentOp):
             self.shadows[op.results[0]] = shadow
             return
-        view = op.clone({op.operands[0]: shadow})
+        view = clone_op(op, {op.operands[0]: shadow})
         kind = op.results[0].type
         assert isinstance(kind, MemRefType)
         changed = type(op).create(

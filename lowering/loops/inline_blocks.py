@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import IndexType, MemRefType
 from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from ...core.ir.cloning import clone_op
 from ...core.ir.literals import constant_of
 from ...core.ir.walk import ops_of, walk
 from ...dialects import tensor_loop
@@ -334,7 +335,7 @@ def _compute_at(producer: Accessor, load: memref.LoadOp) -> None:
             stored = values.get(op.value, op.value)
             load.results[0].replace_all_uses_with(stored)
         elif not isinstance(op, tensor_loop.YieldOp):
-            clone = op.clone(values)
+            clone = clone_op(op, values)
             for old, new in zip(walk(op), walk(clone), strict=True):
                 new.location = old.location
             Rewriter.insert_op(clone, InsertPoint.before(load))

@@ -16,6 +16,7 @@ from xdsl.dialects.builtin import IndexType, IntegerAttr, ModuleOp, StringAttr
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from ...core.ir.cloning import clone_op
 from ...core.ir.walk import ops_of, walk
 from ...core.messages.locations import copy_location
 from ...core.passes.base import StepwellPass
@@ -153,7 +154,7 @@ def _copy_ops(source: Block, target: Block, values: dict[SSAValue, SSAValue]) ->
             if place in loaded:
                 values[op.res] = loaded[place]
                 continue
-        clone = op.clone(values)
+        clone = clone_op(op, values)
         for old, new in zip(walk(op), walk(clone), strict=True):
             copy_location(old, new)
         _insert(clone, target)

@@ -17,6 +17,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from ...core.ir.cloning import clone_op
 from ...core.ir.walk import ops_of, walk
 from ...core.passes.base import StepwellPass
 from ...dialects import tensor_loop
@@ -146,7 +147,7 @@ def _parts(nest: tensor_loop.GridOp, axis: int, places: list[int]) -> list[tenso
     """Puts grids over the parts of an axis in place of `nest`."""
     made: list[tensor_loop.GridOp] = []
     for first, last in _spans(_block_of(nest), axis, places):
-        part = nest.clone()
+        part = clone_op(nest)
         for old, new in zip(walk(nest), walk(part), strict=True):
             new.location = old.location
         take_part(part, _block_of(part), axis, (first, last))

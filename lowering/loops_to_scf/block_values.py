@@ -8,6 +8,7 @@ from xdsl.dialects import arith
 from xdsl.ir import SSAValue
 
 from ...analysis.loop_nests import body_ops
+from ...core.ir.cloning import clone_op
 from ...dialects.tensor_loop import BlockOp, Constraint
 from ...dialects.tensor_loop.loops import loop_variable_range
 from .loop_nest import AffineScope, LoopNest
@@ -50,7 +51,7 @@ class BlockValues:
         assert op.init is not None
         values = dict(self.values)
         for nested in body_ops(op.init.body.block):
-            self.emitter.add(nested.clone(values))
+            self.emitter.add(clone_op(nested, values))
 
     def extent_value(self, op: BlockOp, position: int) -> SSAValue:
         extent = op.extents[position]

@@ -14,6 +14,7 @@ from ...analysis.reductions import (
     init_nest_exists,
     reduction_nest,
 )
+from ...core.ir.cloning import clone_op
 from ...core.ir.walk import ops_of, walk
 from ...core.messages.diagnostics import fail
 from ...core.roles import BUFFER_ALIGNMENT, UNCHECKED
@@ -71,7 +72,9 @@ class FunctionLowering(BlockValues):
                 self.lower_op(op)
 
     def lower_op(self, op: Operation) -> None:
-        if isinstance(op, LoopOp) and op.variables:
+        if not op.regions and not op.name.startswith("tensor_loop."):
+            self.emitter.add(clone_op(op, self.values))
+        elif isinstance(op, LoopOp) and op.variables:
             self.lower_loop(Level(op, 0))
         elif isinstance(op, LoopOp):
             self.lower_ops(op.body.block)
@@ -85,7 +88,7 @@ class FunctionLowering(BlockValues):
         elif any(nested.name.startswith("tensor_loop.") for region in op.regions for nested in walk(region)):
             self._lower_regions(op)
         else:
-            self.emitter.add(op.clone(self.values))
+            self.emitter.add(clone_op(op, self.values))
 
     def _lower_regions(self, op: Operation) -> None:
         """Keeps an op of another dialect around loops (`scf.if`, `scf.for`), with lowered regions."""

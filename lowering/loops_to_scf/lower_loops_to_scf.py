@@ -9,9 +9,10 @@ from xdsl.context import Context
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp, UnitAttr
 from xdsl.ir import Block, Region
-from xdsl.rewriter import Rewriter
+from xdsl.rewriter import InsertPoint, Rewriter
 
 from ...analysis.ranges.spans import touches
+from ...core.ir.teardown import take_apart
 from ...core.ir.walk import ops_of, walk
 from ...core.messages.diagnostics import fail
 from ...core.passes.base import StepwellPass
@@ -80,7 +81,9 @@ class LowerLoopsToSCFPass(StepwellPass):
         for function in ops_of(op, FuncOp):
             guard_reads(function)
             made.append(lower_function(function))
-            Rewriter.replace_op(function, made[-1], [])
+            Rewriter.insert_op(made[-1], InsertPoint.before(function))
+            function.detach()
+            take_apart(function)
             self.count("functions lowered")
         guard_functions([*made, *(written if checks_bounds(self.check_bounds) else ())])
         for function in made:

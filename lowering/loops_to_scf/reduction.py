@@ -22,6 +22,7 @@ from ...analysis.reductions import (
     init_stores,
     reduction_nest,
 )
+from ...core.ir.cloning import clone_op
 from ...dialects.tensor_loop import BlockOp, Constraint, InitOp, LoopOp
 from .block_values import BlockValues
 from .loop_nest import AffineScope
@@ -125,7 +126,7 @@ class ChainLowering:
         for op in body_ops(block.init.body.block):
             accumulator = self.chain.init_values.get(op)
             if accumulator is None:
-                emitter.add(op.clone(self.target.values))
+                emitter.add(clone_op(op, self.target.values))
             else:
                 stored[accumulator] = self.target.value(op.operands[0])
         return [stored[accumulator] for accumulator in self.chain.accumulators]

@@ -15,6 +15,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from ...analysis.access_regions import root_buffer
+from ...core.ir.cloning import clone_op
 from ...core.ir.walk import ops_of
 from ...core.roles import LOOP
 from .expansions import MathOps, Value
@@ -112,7 +113,7 @@ def _expand(loop: scf.ForOp, functions: list[Operation], arguments: list[SSAValu
     check = _check(loop, arguments, needed, zero.result)
     is_far = arith.CmpiOp(check.results[0], zero.result, "slt")
     before, after = Block(), Block()
-    called = loop.clone()
+    called = clone_op(loop)
     called.attributes[LOOP] = StringAttr("no-vectorize")
     types = [result.type for result in loop.results]
     choice = scf.IfOp(is_far.result, types, Region(before), Region(after))
@@ -138,7 +139,7 @@ def _check(loop: scf.ForOp, arguments: list[SSAValue], needed: list[Operation], 
     body = Block(arg_types=[loop.body.block.args[0].type, i64])
     copies: dict[SSAValue, SSAValue] = {loop.body.block.args[0]: body.args[0]}
     for op in needed:
-        body.add_op(op.clone(copies))
+        body.add_op(clone_op(op, copies))
     end = scf.YieldOp(body.args[1])
     end.location = loop.location
     body.add_op(end)

@@ -11,6 +11,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from ...analysis.access_regions import root_buffer
+from ...core.ir.cloning import clone_op
 from ...core.roles import LOOP
 from ...dialects import tile
 from ...dialects.tile.translate import BYTES, BYTES_OF_A_REGISTER
@@ -154,7 +155,7 @@ def _body_of_registers(found: ByteTable, table: Sequence[SSAValue], permuted: bo
     body = Block(arg_types=[IndexType()])
     body.args[0].name_hint = loop.body.block.args[0].name_hint
     copies: dict[SSAValue, SSAValue] = {loop.body.block.args[0]: body.args[0]}
-    body.add_ops([op.clone(copies) for op in found.indices])
+    body.add_ops([clone_op(op, copies) for op in found.indices])
     place = [copies.get(each, each) for each in found.x.indices]
     x = vector.LoadOp(found.x.memref, place, BYTES_OF_A_REGISTER)
     y = tile.TranslateOp(x.result, table, permuted)

@@ -24,6 +24,7 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from ...analysis.work import GRAIN, chunk_of, grain_of, nanoseconds_of_iteration, trip_count
+from ...core.ir.cloning import clone_op
 from ...core.ir.literals import constant_of
 from ...core.ir.symbols import fresh_name
 from ...core.ir.walk import ops_of, walk
@@ -142,7 +143,7 @@ class _Outlining:
             argument.name_hint = hint
         new_of: dict[SSAValue, SSAValue] = dict(zip(captured, block.args[2:], strict=True))
         for op in self.copied:
-            copy = op.clone()
+            copy = clone_op(op)
             copy.results[0].name_hint = op.results[0].name_hint
             block.add_op(copy)
             new_of[op.results[0]] = copy.results[0]

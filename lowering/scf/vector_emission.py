@@ -19,6 +19,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from ...core.ir.cloning import clone_op
 from ...core.ir.literals import constant_of
 from ...core.roles import LOOP
 from ...dialects import tile
@@ -155,7 +156,7 @@ class _TileLoops:
             elif op in updates:
                 self._mapped(op.results[0], columns, kept, tiles)
             elif op in body.kept:
-                copy = self._located(op.clone(kept), op)
+                copy = self._located(clone_op(op, kept), op)
                 kept[op.results[0]] = copy.results[0]
         return [*(tiles[each.update.results[0]] for each in body.reductions), *clean.values()]
 
@@ -236,7 +237,7 @@ class _TileLoops:
         They are a copy, or the choice that is a maximum of a carried number, which is never NaN, and any other.
         """
         if not isinstance(op, arith.MaxnumfOp) or all(op is not each.update for each in self.body.reductions):
-            return [op.clone(copies)]
+            return [clone_op(op, copies)]
         carried = next(each.argument for each in self.body.reductions if each.update is op)
         (other,) = [operand for operand in op.operands if operand is not carried]
         so_far, number = copies[carried], copies.get(other, other)

@@ -31,8 +31,9 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from ...core.ir.kinds import is_kind
 from ...core.ir.literals import constant_of
-from ...core.ir.walk import ops_of
+from ...core.ir.walk import ops_in, ops_of
 from ...core.messages.locations import copy_location
 from ...core.passes.base import StepwellPass
 from ...core.roles import LOOP
@@ -82,7 +83,8 @@ class VectorizeDivisionsPass(StepwellPass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         wide = chosen_machine(self.target).has_wide_registers if self.wide is None else self.wide
         for loop in ops_of(op, scf.ForOp):
-            found = [each for each in loop.body.block.ops if isinstance(each, Division) and _is_taken(each, wide)]
+            ops = ops_in(loop.body.block)
+            found = [each for each in ops if is_kind(each.__class__, Division) and _is_taken(each, wide)]
             if not found or not _is_free(loop):
                 continue
             for division in found:

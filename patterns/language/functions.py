@@ -10,6 +10,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.traits import IsTerminator
 
 from ...core.codegens import COMPILER
+from ...core.ir.cloning import clone_op
 from ...dialects.traits import is_pure
 
 PRIMITIVE = "graph.primitive"
@@ -161,7 +162,7 @@ def outlined(
         argument.name_hint = value.name_hint
         mapping[value] = argument
     for op in ops:
-        block.add_op(op.clone(mapping))
+        block.add_op(clone_op(op, mapping))
     block.add_op(func.ReturnOp(*[mapping[value] for value in outputs]))
     types: list[Attribute] = [value.type for value in inputs]
     function = func.FuncOp(

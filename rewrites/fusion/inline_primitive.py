@@ -9,6 +9,7 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
 
+from ...core.ir.cloning import clone_op
 from ...core.messages.diagnostics import emit_remark
 from ...core.passes.base import StepwellPass
 from ...patterns.language.functions import functions_of, is_primitive
@@ -75,7 +76,7 @@ def inline_call(call: func.CallOp, callee: func.FuncOp) -> list[Operation]:
     last = callee.body.block.last_op
     for op in callee.body.block.ops:
         if op is not last:
-            copies.append(op.clone(mapping))
+            copies.append(clone_op(op, mapping))
     block = call.parent
     assert block is not None and last is not None
     block.insert_ops_before(copies, call)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr, SymbolRefAttr
 from xdsl.ir import Attribute, Operation, ParametrizedAttribute
 from xdsl.utils.exceptions import PassFailedException
 
+from ...core.ir.kinds import is_kind
+from ...core.ir.walk import walk
 from ...core.messages.diagnostics import emit_warning
 from ...core.messages.texts import missing_function
 from ...core.passes.base import StepwellPass
@@ -113,7 +116,7 @@ def mentioned_symbols(scope: Operation) -> set[str]:
     """Returns the symbols that any attribute or property in `scope` mentions."""
     known: dict[int, tuple[Attribute, frozenset[str]]] = {}
     found: set[str] = set()
-    for op in scope.walk():
+    for op in walk(scope):
         found |= _symbols_of(op.properties.values(), known)
         found |= _symbols_of(op.attributes.values(), known)
     return found
@@ -131,20 +134,18 @@ def _symbols_of(attributes: Iterable[Attribute], known: dict[int, tuple[Attribut
 
 def _symbols_in(attribute: Attribute) -> Iterator[str]:
     """Returns the root symbols mentioned in one attribute, however deep."""
-    stack = [attribute]
+    stack: list[Any] = [attribute]
     while stack:
         current = stack.pop()
-        match current:
-            case SymbolRefAttr():
-                yield current.root_reference.data
-            case StringAttr():
-                if (function := prepare_function(current.data)) is not None:
-                    yield function
-            case ArrayAttr():
-                stack.extend(current.data)
-            case DictionaryAttr():
-                stack.extend(current.data.values())
-            case ParametrizedAttribute():
-                stack.extend(current.parameters)
-            case _:
-                pass
+        kind = current.__class__
+        if is_kind(kind, SymbolRefAttr):
+            yield current.root_reference.data
+        elif is_kind(kind, StringAttr):
+            if (function := prepare_function(current.data)) is not None:
+                yield function
+        elif is_kind(kind, ArrayAttr):
+            stack.extend(current.data)
+        elif is_kind(kind, DictionaryAttr):
+            stack.extend(current.data.values())
+        elif is_kind(kind, ParametrizedAttribute):
+            stack.extend(current.parameters)

@@ -17,6 +17,7 @@ from xdsl.ir import Attribute
 
 from ...analysis.loop_nests import body_ops
 from ...analysis.work import SCALAR, WORTH_SHARING, nanoseconds
+from ...core.ir.cloning import clone_op
 from ...core.ir.walk import ops_of
 from ...core.roles import MAXIMUM, ROWS, SHARE, STRIP
 from ...dialects.schedule import (
@@ -81,7 +82,7 @@ def _rows(function: FuncOp) -> None:
     blocks = [block for _, block in kernels(function)]
     if len(blocks) < 2:
         return
-    copy = function.clone()
+    copy = clone_op(function)
     for block in ops_of(copy, BlockOp):
         block.attributes.pop(ROWS, None)
     numbers = {id(block): number for number, block in enumerate(ops_of(function, BlockOp))}

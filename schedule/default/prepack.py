@@ -25,6 +25,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, Region, SSAValue
 
+from ...core.ir.cloning import clone_op
 from ...core.ir.walk import ops_of
 from ...core.passes.base import StepwellPass
 from ...core.roles import INSTANCES, PREPARE, REASON, SHARE, TILING, WRITTEN, prepare_function, prepare_key
@@ -310,7 +311,7 @@ class _Packer:
         result_type = TensorType(packed_type.element_type, packed_type.get_shape())
         body = Block()
         if constant_kind(owner) in STORED:
-            leaf = owner.clone()
+            leaf = clone_op(owner)
             body.add_op(leaf)
             value: SSAValue = leaf.results[0]
         else:
@@ -351,7 +352,7 @@ class _Packer:
         for op in function.body.block.ops:
             if isinstance(op, func.ReturnOp):
                 return values[op.arguments[source.index]]
-            body.add_op(op.clone(values))
+            body.add_op(clone_op(op, values))
         raise AssertionError("a function without a return")
 
     def _change_kernel(self, kernel: FuncOp, form: _Form, position: int) -> None:

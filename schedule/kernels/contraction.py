@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from xdsl.dialects import arith, memref, scf
 from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr, IntegerType, MemRefType, i1
@@ -46,7 +47,12 @@ class Operand:
 
     def axes(self) -> frozenset[int]:
         """Returns the axes that choose the element."""
-        return frozenset(dim for index in self.indices for dim in index.used_dims())
+        return frozenset(dim for used in self._used for dim in used)
+
+    @cached_property
+    def _used(self) -> tuple[frozenset[int], ...]:
+        """The axes in each index."""
+        return tuple(frozenset(index.used_dims()) for index in self.indices)
 
     def dimension_along(self, axis: int) -> tuple[int, int] | None:
         """
@@ -56,7 +62,7 @@ class Operand:
         found = [
             (dimension, linear_terms(index)[0].get(AffineDimExpr(axis), 0))
             for dimension, index in enumerate(self.indices)
-            if axis in index.used_dims()
+            if axis in self._used[dimension]
         ]
         return found[0] if len(found) == 1 else None
 

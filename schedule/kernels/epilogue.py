@@ -14,6 +14,7 @@ from ...analysis.access_regions import Access, body_accesses
 from ...analysis.affine import is_linear, linear_terms, normal_form
 from ...analysis.loop_nests import body_ops, levels_of, perfect_block
 from ...analysis.reorder import may_reorder
+from ...core.ir.cloning import clone_op
 from ...dialects import tile
 from ...dialects.schedule import OnTilesAttr
 from ...dialects.tensor_loop import AllocOp, BlockOp, Extent, GridOp
@@ -214,7 +215,7 @@ def emit_epilogue(
         elif isinstance(op, memref.StoreOp):
             body.add_op(tile.YieldOp(copies.get(op.value, op.value)))
         elif not isinstance(op.results[0].type, IndexType):
-            body.add_op(op.clone(copies))
+            body.add_op(clone_op(op, copies))
     type_ = VectorType(epilogue.out.type.element_type, shape)
     mapped = builder.add(tile.MapOp(tiles, type_, Region(body))).result
     place = place_of(builder, epilogue.out, at, c.m, c.n)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 
 from xdsl.dialects import arith, math, memref, scf
 from xdsl.dialects.builtin import DYNAMIC_INDEX
@@ -23,6 +23,7 @@ from ...analysis.access_regions import Access, body_accesses, root_buffer, shape
 from ...analysis.affine import Interval, bounds, from_terms, linear_terms
 from ...analysis.reductions import Accumulator, accumulators, reduction_nest
 from ...analysis.reorder import is_reassociable
+from ...core.ir.kinds import is_kind
 from ...core.ir.walk import ops_of, walk
 from ...dialects.tensor_loop import AllocOp, BlockOp, ForOp, InitOp, LoopOp, YieldOp
 from ...dialects.tensor_loop.syntax import value_name
@@ -53,14 +54,16 @@ class Touch:
     sizes: tuple[int, ...]
 
 
+@cache
+def _is_orderless(kind: type[Operation]) -> bool:
+    structure = memref.LoadOp | memref.StoreOp | memref.DimOp | scf.IfOp | scf.ForOp | scf.YieldOp | InitOp | YieldOp
+    return issubclass(kind, structure) or (issubclass(kind, IRDLOperation) and kind.dialect_name() in _ORDERLESS)
+
+
 def orderless(block: BlockOp) -> Blame | None:
     """Returns why the runs of `block` cannot be told from their loads and stores: an assert, a call, a nested block."""
     for op in walk(block.body):
-        if isinstance(
-            op, memref.LoadOp | memref.StoreOp | memref.DimOp | scf.IfOp | scf.ForOp | scf.YieldOp | InitOp | YieldOp
-        ):
-            continue
-        if not isinstance(op, IRDLOperation) or op.dialect_name() not in _ORDERLESS:
+        if not _is_orderless(op.__class__):
             return Blame(f"{block_name(block)} holds a '{op.name}', which must keep its place", block)
     found = body_accesses(block.body.block)
     buffers = list(dict.fromkeys(access.buffer for access in found.accesses))
@@ -105,11 +108,11 @@ class Dependences:
     def opaque(self) -> Blame | None:
         """Returns something in the loop whose effects are not known."""
         for op in walk(self.outer):
-            if isinstance(op, BlockOp):
+            if op.__class__ is BlockOp:
                 blame = orderless(op)
                 if blame is not None:
                     return blame
-            elif not isinstance(op, LoopOp | YieldOp | AllocOp) and not _in_block(op):
+            elif not is_kind(op.__class__, LoopOp | YieldOp | AllocOp) and not _in_block(op):
                 return Blame(f"the loop holds a '{op.name}' outside of blocks", op)
         return None
 

@@ -12,6 +12,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from ...analysis.affine import Interval, bounds, linear_terms
 from ...analysis.loop_nests import body_ops
+from ...core.ir.cloning import clone_op
 from ...dialects.tensor_loop import BlockOp, Constraint, Extent, ForOp, FuncOp, GridOp, LoopOp
 from ...dialects.tensor_loop.loops import loop_variable_range
 from ...dialects.tensor_loop.syntax import split_extents
@@ -344,7 +345,7 @@ def short_name(axis: BlockArgument) -> str:
 
 def clone_located(op: Operation, values: dict[SSAValue, SSAValue]) -> Operation:
     """Makes a copy of `op` over `values` with the locations of the original."""
-    copy = op.clone(values)
+    copy = clone_op(op, values)
     for old, new in zip(op.walk(), copy.walk(), strict=True):
         new.location = old.location
     return copy

@@ -14,6 +14,7 @@ from ...analysis.access_regions import root_buffer
 from ...analysis.affine import bounds, from_terms, linear_terms
 from ...analysis.loop_nests import body_ops
 from ...analysis.reductions import Accumulator, accumulators, init_stores, reduction_nest
+from ...core.ir.cloning import clone_op
 from ...dialects.schedule.ops import DecomposeReductionOp, RFactorOp
 from ...dialects.tensor_loop import BlockOp, Extent, ForOp, InitOp
 from ...dialects.tensor_loop.syntax import value_name
@@ -315,7 +316,7 @@ def _combine(update: Operation, old: SSAValue, part: SSAValue) -> Operation:
     values: dict[SSAValue, SSAValue] = dict(zip(update.operands, (old, part), strict=True))
     if update.operands[0] is update.operands[1]:
         values = {}
-    copy = update.clone(values)
+    copy = clone_op(update, values)
     copy.operands = [old, part]
     return copy
 

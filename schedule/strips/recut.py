@@ -24,6 +24,7 @@ from xdsl.ir.affine import AffineDimExpr
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from ...analysis.loop_nests import levels_of, perfect_block
+from ...core.ir.cloning import clone_op
 from ...core.ir.walk import ops_of
 from ...core.roles import TILING
 from ...dialects.tensor_loop import BlockOp, GridOp
@@ -95,7 +96,7 @@ class _Recut:
     def __init__(self, link: Link, chain: Chain, cut: Cut, strips: Mapping[SSAValue, Strips]):
         self.chain, self.cut, self.strips = chain, cut, strips
         self.link = link
-        self.source = link.grid.clone()
+        self.source = clone_op(link.grid)
         block = perfect_block(levels_of(self.source))
         assert block is not None
         self.block = block

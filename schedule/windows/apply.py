@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
+from ...core.ir.cloning import clone_op
 from ...dialects.tensor_loop import AllocOp
 from ..kernels.contraction import Operand
 from ..kernels.padding import erase_with_buffers
@@ -259,7 +260,7 @@ class WindowNest:
             result = loaded if self.window.copy is None else self._chosen(inside, loaded)
         else:
             operands = {each: self._computed(each, loaded, inside, made) for each in owner.operands}
-            result = self.builder.add(owner.clone(operands)).results[0]
+            result = self.builder.add(clone_op(owner, operands)).results[0]
         made[value] = result
         return result
 

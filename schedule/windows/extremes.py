@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import Float32Type, FloatAttr, IntegerAttr, f32, i16,
 from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import SSAValue
 
+from ...core.ir.cloning import clone_op
 from ...core.ir.element_types import dtype_name, is_small_float
 from ...te.dtypes import TABLE
 from ..kernels.scheduled_nest import ScheduledNest
@@ -37,7 +38,7 @@ def combined(builder: ScheduledNest, window: Window, parts: Sequence[SSAValue], 
             return _small_extreme(builder, numbers, is_maximum)
     total = numbers[0]
     for number in numbers[1:]:
-        new = update.clone({window.old: total, window.value: number})
+        new = clone_op(update, {window.old: total, window.value: number})
         total = builder.add(new).results[0]
     return total
 

@@ -109,16 +109,17 @@ def _widened(builder: LLVMBody, value: SSAValue, target: Attribute, *, signed: b
 
 
 def _accumulate(builder: LLVMBody, scalar: SSAValue, vector: SSAValue, total: SSAValue) -> SSAValue:
-    spread = _spread(builder, scalar, total.type)
-    if isinstance(element_type(total.type), IntegerType):
+    type_ = total.type
+    spread = _spread(builder, scalar, type_)
+    if element_type(type_).__class__ is IntegerType:
         return builder.add(total, builder.mul(spread, vector))
     # `fma` would be a call of the library where there is no such instruction.
-    return builder.intrinsic_value("llvm.fmuladd", (spread, vector, total), total.type)
+    return builder.intrinsic_value("llvm.fmuladd", (spread, vector, total), type_)
 
 
 def _spread(builder: LLVMBody, scalar: SSAValue, type_: Attribute) -> SSAValue:
     """Returns `scalar` in all lanes, made once per block."""
-    return builder.cached(("broadcast", scalar, type_), lambda: broadcast(builder, scalar, type_))
+    return builder.spread(scalar, type_, lambda: broadcast(builder, scalar, type_))
 
 
 def convert_constant(builder: LLVMBody, op: arith.ConstantOp) -> None:

@@ -8,7 +8,7 @@ from threading import Barrier
 
 import pytest
 from at_once import at_once
-from stepwell.core.messages.collector import PATIENCE, patient_collector
+from stepwell.core.messages.collector import FEW, PATIENCE, patient_collector
 
 
 @pytest.fixture(autouse=True)
@@ -59,3 +59,35 @@ def test_the_last_of_several_threads_puts_it_back() -> None:
 
     at_once(4, use)
     assert gc.get_threshold() == (700, 10, 10)
+
+
+def test_many_new_objects_are_old_ones_afterwards() -> None:
+    with patient_collector():
+        kept = [[number] for number in range(2 * FEW)]
+        assert gc.get_count()[0] > FEW
+    assert gc.get_count()[0] < FEW
+    assert not {id(kept), id(kept[0])} & {id(each) for each in gc.get_objects(generation=0)}
+    assert gc.get_freeze_count() == 0
+
+
+def test_garbage_of_many_blocks_is_collected() -> None:
+    collections = gc.get_stats()[2]["collections"]
+    for _ in range(PATIENCE // (4 * FEW) + 2):
+        with patient_collector():
+            garbage = [[] for _ in range(4 * FEW)]
+            garbage[0].append(garbage)
+            del garbage
+            kept = [[] for _ in range(4 * FEW)]
+        del kept
+    assert gc.get_stats()[2]["collections"] > collections
+
+
+def test_frozen_objects_stay_frozen() -> None:
+    gc.freeze()
+    try:
+        count = gc.get_freeze_count()
+        with patient_collector():
+            kept = [[number] for number in range(2 * FEW)]
+        assert gc.get_freeze_count() == count and kept
+    finally:
+        gc.unfreeze()
