@@ -132,13 +132,15 @@ class Planner:
 
     def _strips(self) -> None:
         """Decides about kernels that strips of rows go through together. What is between the products is left alone."""
-        chain = chain_of(self.function)
+        chain = chain_of(self.function, is_open=True)
         if chain is None:
             return
         after = following_grid(chain.links[-1].grid)
         if after is not None and chosen_for(after) is None and split_into_digits(after) is not None:
             self.rest = dict.fromkeys(ops_of(self.function, GridOp))
-            chain = chain_of(self.function, chain.first.block) or chain
+        chain = chain_of(self.function, chain.first.block)
+        if chain is None:
+            return
         block, target = chain.first.block, self.options.target
         if STRIP not in block.attributes and why_whole(chain, target, self.options.flush) is not None:
             return
