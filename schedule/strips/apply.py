@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from xdsl.dialects.builtin import MemRefType
+from xdsl.dialects.builtin import MemRefType, StringAttr
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
@@ -235,6 +235,7 @@ class _StripNest:
         loop = self.split(grid, len(at))
         for block in ops_of(loop, BlockOp):
             relax_block(block, maximum)
+            block.properties["block_name"] = StringAttr(self.builder.fresh(block.block_name.data))
         content: list[Operation] = [loop]
         for place in at:
             (inner,) = content
