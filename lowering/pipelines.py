@@ -57,6 +57,7 @@ TO_LOOPS: Passes = (
     "inline-loops",  # Producers are computed where they are read.
     "split-loops",  # Elementwise loops are cut where conditions on their variables change.
     "join-reductions",  # Reductions of one tensor read it once.
+    "scale-after-products",  # A softmax before a product divides the result, which is smaller.
     "inline-loops",  # The pieces and joined reductions read fewer producers each.
 )
 """The lowering of the graph level to the tensor_loop level."""
@@ -94,7 +95,10 @@ STRICT = without(SIMPLIFY, BATCH_NORM, "fold-scale-axis", "zero-subnormals")
 EXACT = without(STRICT, "optimize-layouts")
 """The part of `SIMPLIFY` that level 1 runs."""
 
-UNFUSED_LOOPS = without(TO_LOOPS, "fuse-loops", "inline-loops", "split-loops", "join-reductions")
+STRICT_LOOPS = without(TO_LOOPS, "scale-after-products")
+"""The part of `TO_LOOPS` that keeps every rounding."""
+
+UNFUSED_LOOPS = without(STRICT_LOOPS, "fuse-loops", "inline-loops", "split-loops", "join-reductions")
 """The part of `TO_LOOPS` that level 0 runs: a kernel per op."""
 
 UNTUNED: Passes = (
@@ -140,12 +144,13 @@ _PIPELINES: dict[str, Passes] = {
     "O0": (*UNFUSED_LOOPS, *with_options(TO_BUFFERS, {"bufferize": "reuse=false"}), *TO_LLVM),
     "O1": (
         *("at-start", *EXACT, "remove-unused-functions", "before-fusion", "after-fusion"),
-        *joined((*TO_LOOPS, *UNTUNED, *TO_BUFFERS, *TO_LLVM)),
+        *joined((*STRICT_LOOPS, *UNTUNED, *TO_BUFFERS, *TO_LLVM)),
     ),
     "O2": ("graph-optimize", *joined(with_options(FINISH, EXCESS))),
     "O3": ("graph-optimize", *joined(with_options(FINISH, EXCESS))),
     "finish-strict": with_options(
-        joined(FINISH), {"plan-schedules": "winograd=false", "prepack-weights": "winograd=false subnormals=true"}
+        joined(without(FINISH, "scale-after-products")),
+        {"plan-schedules": "winograd=false", "prepack-weights": "winograd=false subnormals=true"},
     ),
     "finish-fast": with_options(
         joined(FINISH),

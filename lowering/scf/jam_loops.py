@@ -6,7 +6,7 @@ from xdsl.dialects import arith, memref, scf
 from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from .vector_body import VectorBody, is_marked, vector_body
+from .vector_body import VectorBody, is_marked, same_indices, vector_body
 
 
 def jam_into(loop: scf.ForOp) -> bool:
@@ -55,7 +55,7 @@ def _known(first: VectorBody, second: VectorBody) -> dict[Operation, SSAValue] |
             continue
         store = stored[op.memref]
         same = {second.variable: first.variable}
-        if [same.get(index, index) for index in op.indices] != list(store.indices):
+        if not same_indices([same.get(index, index) for index in op.indices], store.indices):
             return None
         found[op] = store.value
     return found

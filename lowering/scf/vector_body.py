@@ -5,6 +5,7 @@ loaded, computed, stored and summed up.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from xdsl.dialects import arith, memref, scf
@@ -214,6 +215,14 @@ def _no_hazards(body: VectorBody) -> bool:
         for op in (*body.moving, *body.kept):
             if not isinstance(op, memref.LoadOp | memref.StoreOp) or op is store or op.memref is not store.memref:
                 continue
-            if list(op.indices) != list(store.indices):
+            if not same_indices(op.indices, store.indices):
                 return False
     return True
+
+
+def same_indices(left: Sequence[SSAValue], right: Sequence[SSAValue]) -> bool:
+    """Returns whether indices are the same values, or constants of the same value."""
+    return all(
+        one is other or (constant_of(one) is not None and constant_of(one) == constant_of(other))
+        for one, other in zip(left, right, strict=True)
+    )

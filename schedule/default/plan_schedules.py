@@ -25,6 +25,7 @@ from ..kernels.given_tiling import refuse
 from ..moves.digits import split_into_digits
 from ..moves.joins import join_axes
 from ..products.transpose import transpose_of
+from ..products.turned import turned
 from ..strips.chain import chain_of
 from ..strips.plan import plan_strips, strip_rows, why_whole
 from ..windows.plan import WindowPlan
@@ -132,13 +133,15 @@ class Planner:
 
     def _strips(self) -> None:
         """Decides about kernels that strips of rows go through together. What is between the products is left alone."""
-        chain = chain_of(self.function)
+        chain = chain_of(self.function, is_open=True)
         if chain is None:
             return
         after = following_grid(chain.links[-1].grid)
         if after is not None and chosen_for(after) is None and split_into_digits(after) is not None:
             self.rest = dict.fromkeys(ops_of(self.function, GridOp))
-            chain = chain_of(self.function, chain.first.block) or chain
+        chain = chain_of(self.function, chain.first.block)
+        if chain is None:
+            return
         block, target = chain.first.block, self.options.target
         if STRIP not in block.attributes and why_whole(chain, target, self.options.flush) is not None:
             return
@@ -149,6 +152,10 @@ class Planner:
         if rows:
             for link in chain.links:
                 self.rest.pop(link.grid, None)
+            if (found := turned(chain.first)) is not None:
+                left_out = LeftOutAttr.of(block.block_name.data)
+                write(found.transpose.block, TILING, left_out, "tiles are turned on the way into panels")
+                self.rest.pop(found.transpose.grid, None)
 
     def _window(self, window: Window, plan: WindowPlan) -> None:
         """Leaves a reduction over windows, and a padded copy for it alone, to `apply-schedule-plan`."""

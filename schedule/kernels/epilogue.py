@@ -117,6 +117,8 @@ def _axes(c: Contraction, block: BlockOp, results: list[Access]) -> list[AffineE
     for index, wanted in zip(results[0].indices, c.out.indices, strict=True):
         if isinstance(index, AffineDimExpr) and _extent_of(wanted, c) is not None:
             found[index.position] = wanted
+        elif (paired := _paired(index, wanted, block.extents, c.extents)) is not None:
+            found |= paired
         elif _without_ones(index, block.extents) != _without_ones(wanted, c.extents):
             return None
     extents = [extent for extent in block.extents if isinstance(extent, int)]
@@ -134,6 +136,28 @@ def _axes(c: Contraction, block: BlockOp, results: list[Access]) -> list[AffineE
     if any(c.extents[axis] != 1 and axis not in covered for axis in (c.m, c.n, *c.outer) if axis is not None):
         return None
     return [found[position] for position in range(len(extents))]
+
+
+def _paired(
+    index: AffineExpr | None, wanted: AffineExpr, extents: Sequence[Extent], others: Sequence[int]
+) -> dict[int, AffineExpr] | None:
+    """
+    Returns which axis of the contraction each axis in `index` is where both indices are the same sum, as in
+    `strip * 50 + row`, and `None` where they are not.
+    """
+    if index is None or not is_linear(index) or not is_linear(wanted):
+        return None
+    (own, start), (theirs, other_start) = linear_terms(index), linear_terms(wanted)
+    by_factor = {factor: atom for atom, factor in theirs.items() if isinstance(atom, AffineDimExpr)}
+    if start != other_start or not own or {*own.values()} != {*by_factor} or len({*own.values()}) != len(own):
+        return None
+    found: dict[int, AffineExpr] = {}
+    for atom, factor in own.items():
+        other = by_factor[factor]
+        if not isinstance(atom, AffineDimExpr) or extents[atom.position] != others[other.position]:
+            return None
+        found[atom.position] = other
+    return found if len(theirs) == len(own) else None
 
 
 def _without_ones(index: AffineExpr | None, extents: Sequence[Extent]) -> AffineExpr | None:

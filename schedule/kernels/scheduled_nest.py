@@ -120,7 +120,7 @@ class ScheduledNest:
         renamed = [AffineDimExpr(used.index(d)) if d in used else ZERO for d in range(len(self._variables))]
         self.add(
             BlockOp(
-                self._fresh(name),
+                self.fresh(name),
                 [axis.kind for axis in axes],
                 [axis.extent for axis in axes],
                 [axis.binding.replace_dims_and_symbols(renamed, ()) for axis in axes],
@@ -129,7 +129,7 @@ class ScheduledNest:
             )
         )
 
-    def _fresh(self, name: str) -> str:
+    def fresh(self, name: str) -> str:
         """Returns `name`, with a number when another block has it."""
         fresh = next(n for n in chain((name,), (f"{name}_{number}" for number in count(1))) if n not in self._names)
         self._names.add(fresh)

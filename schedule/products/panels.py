@@ -4,7 +4,7 @@ The right operand of a contraction in panels as wide as its register tiles: bloc
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from math import ceil
@@ -66,10 +66,11 @@ class PackedPanels:
         """Returns the axes that choose one of several b. They are the first dimensions of panels of all of b."""
         return [axis for axis in self.c.outer if axis in self.c.b.axes()]
 
-    def pack_all(self) -> None:
-        """Copies all of b."""
+    def pack_all(self, at: Sequence[AffineExpr] = ()) -> None:
+        """Copies all of b, or that of the batch `at`."""
         self.k0 = self.n0 = ZERO
-        with self._over(self.batch):
+        self.at.update(zip(self.batch, at, strict=False))
+        with self._over([] if at else self.batch):
             for run in self._runs():
                 self.run_ = run
                 self._pack()

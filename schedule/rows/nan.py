@@ -11,6 +11,7 @@ from xdsl.dialects import arith, math, memref
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
 from ...analysis.reductions import Accumulator, accumulators
+from ...core.ir.literals import constant_of
 from ...dialects.tensor_loop import AllocOp, BlockOp, FuncOp
 from ..primitives.nests import covers_axes
 
@@ -29,6 +30,16 @@ def nan_reaches_the_row(block: BlockOp, maximum: Accumulator) -> bool:
 
         m[i] = max x[i, k];  e[i, j] = exp(x[i, j] - m[i]);  s[i] = sum e[i, k];  s[i] = 1 / s[i];
             y[i, j] = e[i, j] * s[i]
+
+    Or a product takes the exponentials, and its results are scaled (`scale-after-products`).
+    """
+    return exponentials_of(block, maximum) is not None
+
+
+def exponentials_of(block: BlockOp, maximum: Accumulator) -> tuple[SSAValue, SSAValue] | None:
+    """
+    Returns the buffer of the exponentials of the numbers less their maximum, and that of what they are scaled by, which
+    is computed from their sum. It is `None` where `nan_reaches_the_row` does not hold.
     """
     (load,) = maximum.loads
     update = maximum.store.value.owner
@@ -36,16 +47,17 @@ def nan_reaches_the_row(block: BlockOp, maximum: Accumulator) -> bool:
     (number,) = [operand for operand in update.operands if operand is not load.res]
     readers = _accesses(maximum.buffer, outside=block)
     if len(readers) != 1 or not isinstance(readers[0], memref.LoadOp) or not covers_axes(block):
-        return False
+        return None
     row = _exponential(readers[0])
     if row is None or row.block.has_reduce_axes or not covers_axes(row.block):
-        return False
+        return None
     pairs = _Pairs({})
     if not pairs.matches(readers[0], maximum.store) or not _same(row.argument, number, pairs):
-        return False
+        return None
     if not pairs.is_whole(row.block, block):
-        return False
-    return _is_normalised(row, list(readers[0].indices))
+        return None
+    total = _normaliser(row, list(readers[0].indices))
+    return None if total is None else (row.store.memref, total)
 
 
 @dataclass
@@ -153,22 +165,23 @@ def _same(first: SSAValue, second: SSAValue, pairs: _Pairs) -> bool:
     return True
 
 
-def _is_normalised(row: _Row, rows: list[SSAValue]) -> bool:
+def _normaliser(row: _Row, rows: list[SSAValue]) -> SSAValue | None:
     """
-    Returns whether the stored exponentials go into a sum along the row and, scaled by a number from it, into results.
+    Returns the buffer of what scales the exponentials, `None` where they do not go into a sum along the row and, scaled
+    by a number from it, into results.
     """
     buffer = row.store.memref
     across = [number for number, index in enumerate(row.store.indices) if index not in rows]
     along = [list(row.store.indices).index(index) for index in rows if index in row.store.indices]
     if len(along) != len(rows) or len(across) + len(along) != len(row.store.indices):
-        return False
+        return None
     readers = [op for op in _accesses(buffer, outside=row.block) if not _is_earlier(op, row.block)]
     sums = [op for op in readers if isinstance(op, memref.LoadOp) and _is_sum(op, along)]
     if len(sums) != 1:
-        return False
+        return None
     total = accumulators(_block_of(sums[0]))[0].buffer  # pyright: ignore
     if not isinstance(total.owner, AllocOp) or not _keeps_nan(total, _block_of(sums[0])):
-        return False
+        return None
     overwritten = isinstance(buffer.owner, AllocOp)
     for op in readers:
         if op is sums[0]:
@@ -176,11 +189,13 @@ def _is_normalised(row: _Row, rows: list[SSAValue]) -> bool:
         if isinstance(op, memref.StoreOp):
             loads = [each for each in readers if isinstance(each, memref.LoadOp) and _block_of(each) is _block_of(op)]
             if len(loads) != 1 or list(loads[0].indices) != list(op.indices) or not _scaled(loads[0], total, along):
-                return False
+                return None
             overwritten = overwritten or covers_axes(_block_of(op))  # pyright: ignore
-        elif not isinstance(op, memref.LoadOp) or not (_scaled(op, total, along) or _is_after(op, readers)):
-            return False
-    return overwritten
+        elif not isinstance(op, memref.LoadOp) or not (
+            _scaled(op, total, along) or _is_after(op, readers) or _scaled_later(op, total, along)
+        ):
+            return None
+    return total if overwritten else None
 
 
 def _is_after(load: memref.LoadOp, readers: list[Operation]) -> bool:
@@ -242,6 +257,35 @@ def _keeps_nan(total: SSAValue, block: BlockOp | None) -> bool:
     return True
 
 
+def _scaled_later(load: memref.LoadOp, total: SSAValue, along: list[int]) -> bool:
+    """Returns whether `load` has a single use, which is a term of sums that are all scaled by the sum of their row."""
+    block, term = _block_of(load), _only_user(load.res)
+    found = None if block is None else accumulators(block)
+    if block is None or not found or len(found) != 1 or not isinstance(term, arith.MulfOp):
+        return False
+    update = _only_user(term.result)
+    if not isinstance(update, arith.AddfOp) or found[0].store.value is not update.result:
+        return False
+    indices = list(found[0].store.indices)
+    rows = [load.indices[number] for number in along]
+    if any(index not in indices for index in rows):
+        return False
+    places = [indices.index(index) for index in rows]
+    readers = _accesses(found[0].buffer, outside=block)
+    overwritten = isinstance(found[0].buffer.owner, AllocOp)
+    for op in readers:
+        if isinstance(op, memref.LoadOp) and not _scaled(op, total, places):
+            return False
+        if isinstance(op, memref.StoreOp):
+            loads = [each for each in readers if isinstance(each, memref.LoadOp) and _block_of(each) is _block_of(op)]
+            if len(loads) != 1 or list(loads[0].indices) != list(op.indices):
+                return False
+            overwritten = overwritten or covers_axes(_block_of(op))  # pyright: ignore
+        elif not isinstance(op, memref.LoadOp):
+            return False
+    return overwritten and any(isinstance(op, memref.LoadOp) for op in readers)
+
+
 def _scaled(load: memref.LoadOp, total: SSAValue, along: list[int]) -> bool:
     """
     Returns whether `load` has a single use, which scales it by the sum of its row.
@@ -255,4 +299,10 @@ def _scaled(load: memref.LoadOp, total: SSAValue, along: list[int]) -> bool:
     factor = None if other is None else other.owner
     if not isinstance(factor, memref.LoadOp) or factor.memref is not total:
         return False
-    return list(factor.indices) == [load.indices[number] for number in along]
+    rows = [load.indices[number] for number in along]
+    return all(_alike(index, row) for index, row in zip(factor.indices, rows, strict=True))
+
+
+def _alike(first: SSAValue, second: SSAValue) -> bool:
+    """Returns whether two indices are one value or one constant."""
+    return first is second or (constant_of(first) is not None and constant_of(first) == constant_of(second))

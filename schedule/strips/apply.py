@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from xdsl.dialects.builtin import MemRefType
+from xdsl.dialects.builtin import MemRefType, StringAttr
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
@@ -23,6 +23,7 @@ from ..kernels.scheduled_nest import ScheduledNest
 from ..kernels.tilings import Tiling, rows_near, steps_of
 from ..products.panels import PackedPanels, panels_type
 from ..products.tile_contraction import ContractionNest
+from ..products.turned import TurnedPanels, reading_source, turned
 from ..rows.maxima import relax_block, relaxed
 from ..rows.schedule import fuse_rows_in
 from .chain import Chain
@@ -92,6 +93,7 @@ class _StripNest:
         parent = last.parent
         assert parent is not None and anchor is not None
         grids = [link.grid for link in chain.links]
+        self.turned = turned(chain.first)
         cuts = self.plan.cuts()
         wide = self.target.has_wide_registers
         self.maxima = [relaxed(link.block, wide) for link in chain.links]
@@ -99,15 +101,21 @@ class _StripNest:
             grid.detach()
         self.builder = ScheduledNest(self.block, self.function)
         shared = self._buffers(cuts[0], False)
-        for cut in cuts:
-            self.strips = self._buffers(cut, True)
-            self._nest(cut)
-            for buffer, strips in self.strips.items():
-                share_memory(strips.buffer, shared[buffer].buffer)
+        if any(cut.groups > 1 for cut in cuts):
+            for cut in cuts:
+                self._nest(cut, shared, [])
+        else:
+            names, extents = _names_and_extents(outer_extents(chain, replace(cuts[0], count=1)))
+            with self.builder.nest(extents, names) as at:
+                for cut in cuts:
+                    self._nest(cut, shared, at)
         ops = list(self.block.ops)
         for op in ops:
             op.detach()
         parent.insert_ops_before(ops, anchor)
+        if self.turned is not None:
+            self.turned.transpose.grid.detach()
+            grids.append(self.turned.transpose.grid)
         for grid in grids:
             grid.erase()
         for alloc in [op for op in parent.ops if isinstance(op, AllocOp) and op.results[0].first_use is None]:
@@ -115,28 +123,34 @@ class _StripNest:
             alloc.erase()
         for op in ops:
             if isinstance(op, ForOp):
-                _fuse_inside(op)
+                _fuse_inside(op, len(self.plan.outer) + 1)
 
     def _buffers(self, cut: Cut, whole: bool) -> dict[SSAValue, Strips]:
         """Makes buffers in place of the temporaries: of all strips, or of those that are there at the same time."""
         found: dict[SSAValue, Strips] = {}
         for buffer, dimensions in self.chain.buffers.items():
             assert isinstance(buffer.type, MemRefType)
-            alloc = self.builder.add(AllocOp(strip_type(buffer.type, dimensions, self.chain, cut, whole)))
+            with self.builder.inside(self.block):
+                alloc = self.builder.add(AllocOp(strip_type(buffer.type, dimensions, self.chain, cut, whole)))
             alloc.results[0].name_hint = buffer.name_hint
             found[buffer] = Strips(alloc.results[0], kept_dimensions(dimensions, self.chain))
         return found
 
-    def _nest(self, cut: Cut) -> None:
-        """Emits the loops over strips of one height."""
+    def _nest(self, cut: Cut, shared: dict[SSAValue, Strips], around: list[AffineExpr]) -> None:
+        """
+        Emits the loops over strips of one height. `around` are the variables of the loops over other rows, where these
+        loops are there. The temporaries end up in the buffers `shared`.
+        """
         chain, builder = self.chain, self.builder
+        self.strips = self._buffers(cut, True)
         holder = Block()
         grids = [recut(link, chain, cut, self.strips) for link in chain.links]
         holder.add_ops(grids)
-        products = {number: self._product(number, grids[number]) for number in (0, chain.last)}
-        names, extents = zip(*outer_extents(chain, cut), strict=True) if outer_extents(chain, cut) else ((), ())
+        products = {number: self._product(number, grids[number], around) for number in (0, chain.last)}
+        names, extents = _names_and_extents(outer_extents(chain, cut)[len(around) :])
         taken: GridOp | None = None
-        with builder.nest(extents, names) as at:
+        with builder.nest(extents, names) as inner:
+            at = [*around, *inner]
             for number, grid in enumerate(grids):
                 if number in products:
                     taken = self._tiles(products[number], at)
@@ -145,6 +159,8 @@ class _StripNest:
         for op in list(holder.ops):
             op.detach()
             op.erase()
+        for buffer, strips in self.strips.items():
+            share_memory(strips.buffer, shared[buffer].buffer)
 
     def _tiles(self, product: _Product, at: Sequence[AffineExpr]) -> GridOp | None:
         """Emits the tiles of a product. Returns the grid of the map after it if that is done on the tiles."""
@@ -161,16 +177,18 @@ class _StripNest:
         _InStrip(self.builder, c, product.tiling, epilogue, product.packed).emit(at)
         return None if epilogue is None else epilogue.grid
 
-    def _product(self, number: int, grid: GridOp) -> _Product:
+    def _product(self, number: int, grid: GridOp, around: list[AffineExpr]) -> _Product:
         c = contraction_of(grid)
         assert c is not None
+        if number == 0 and self.turned is not None:
+            c = reading_source(c, self.turned)
         which = 0 if number == 0 else 1
         tiling = self._tiling(c, number != 0, self.tilings[which])
         self.tilings[which] = tiling  # Strips of all heights read the same panels.
         packed = None
         if tiling.pack_b:
             if number not in self.panels:
-                self.panels[number] = self._pack(c, tiling)
+                self.panels[number] = self._pack(c, tiling, around)
             packed = self.panels[number]
         return _Product(c, tiling, packed)
 
@@ -190,12 +208,26 @@ class _StripNest:
             parts = parts if depth // parts * 4 > most else 1
         return Tiling(tile, apart, parts, None, True, steps_of(c, tile, self.target))
 
-    def _pack(self, c: Contraction, tiling: Tiling) -> SSAValue:
-        """Lays out the right operand of a product in panels, once for all strips."""
+    def _pack(self, c: Contraction, tiling: Tiling, around: list[AffineExpr]) -> SSAValue:
+        """
+        Lays out the right operand of a product in panels, once for all strips. In the loops `around` that is done where
+        each iteration has its own, so that the strips find their panels in a cache.
+        """
         type_ = MemRefType(c.b.type.element_type, panels_type(c, tiling))
-        packed = self.builder.add(AllocOp(type_)).results[0]
+        with self.builder.inside(self.block):
+            packed = self.builder.add(AllocOp(type_)).results[0]
         packed.name_hint = "packed"
-        PackedPanels(self.builder, c, replace(tiling, depth_blocks=1, panels=None), packed).pack_all()
+        kind = (
+            PackedPanels
+            if self.turned is None or self.turned.transpose.source.buffer is not c.b.buffer
+            else TurnedPanels
+        )
+        panels = kind(self.builder, c, replace(tiling, depth_blocks=1, panels=None), packed)
+        if not around or panels.batch == list(range(len(around))):
+            panels.pack_all(around)
+        else:
+            with self.builder.inside(self.block):
+                panels.pack_all()
         return packed
 
     def _rest(self, grid: GridOp, at: Sequence[AffineExpr], maximum: str | None) -> None:
@@ -203,6 +235,7 @@ class _StripNest:
         loop = self.split(grid, len(at))
         for block in ops_of(loop, BlockOp):
             relax_block(block, maximum)
+            block.properties["block_name"] = StringAttr(self.builder.fresh(block.block_name.data))
         content: list[Operation] = [loop]
         for place in at:
             (inner,) = content
@@ -223,9 +256,14 @@ def _given(c: Contraction) -> Tiling | None:
     return tiling_of(found) if isinstance(found, TilingAttr) else None
 
 
-def _fuse_inside(loop: ForOp) -> None:
-    """Fuses the loops over rows inside the loops over strips."""
+def _names_and_extents(loops: Sequence[tuple[str, int]]) -> tuple[list[str], list[int]]:
+    return [name for name, _ in loops], [extent for _, extent in loops]
+
+
+def _fuse_inside(loop: ForOp, depth: int) -> None:
+    """Fuses the loops over rows inside the loops over strips, which are at most `depth` around each other."""
     inner = [op for op in body_ops(loop.body.block) if isinstance(op, ForOp)]
     fuse_rows_in(loop.body.block)
-    if len(inner) == 1:
-        _fuse_inside(inner[0])
+    for op in inner if depth > 1 else ():
+        if op.parent is not None:
+            _fuse_inside(op, depth - 1)

@@ -19,7 +19,7 @@ from ...analysis.loop_nests import body_ops, levels_of, perfect_block
 from ...analysis.reorder import may_reorder
 from ...dialects.tensor_loop import AllocOp, BlockOp, FuncOp, GridOp
 from ..kernels.contraction import Contraction, bound_in_order, contraction_of
-from ..kernels.epilogue import epilogue_of
+from ..kernels.epilogue import epilogue_of, following_grid
 
 Dimensions = tuple[int | None, ...]
 """The row axis that moves in each dimension of a buffer, `None` where none does."""
@@ -55,14 +55,17 @@ class Chain:
     """The temporaries between the products."""
 
 
-def chain_of(function: FuncOp, start: BlockOp | None = None) -> Chain | None:
-    """Returns the first chain of a function, or that which begins at the block `start`, `None` where there is none."""
+def chain_of(function: FuncOp, start: BlockOp | None = None, is_open: bool = False) -> Chain | None:
+    """
+    Returns the first chain of a function, or that which begins at the block `start`, `None` where there is none. With
+    `is_open` the grid after it may need temporaries of the chain too.
+    """
     grids = [op for op in body_ops(function.body.block) if not isinstance(op, AllocOp)]
     for number, op in enumerate(grids):
         if start is not None and not op.is_ancestor(start):
             continue
         c = contraction_of(op) if isinstance(op, GridOp) else None
-        if c is not None and (found := _Finder(c, grids[number:]).run()) is not None:
+        if c is not None and (found := _Finder(c, grids[number:], is_open).run()) is not None:
             return found
     return None
 
@@ -70,8 +73,9 @@ def chain_of(function: FuncOp, start: BlockOp | None = None) -> Chain | None:
 class _Finder:
     """A chain in the making, from its first product on."""
 
-    def __init__(self, first: Contraction, ops: list[Operation]):
+    def __init__(self, first: Contraction, ops: list[Operation], is_open: bool):
         self.first = first
+        self.is_open = is_open
         self.ops = ops
         self.links: list[Link] = []
         self.buffers: dict[SSAValue, Dimensions] = {}
@@ -169,16 +173,18 @@ class _Finder:
         if c.out.buffer in (self.first.a.buffer, self.first.b.buffer):
             return None
         last = len(self.links) - 1
-        grids = [link.grid for link in self.links]
-        for buffer in self.buffers:
-            if any(not any(grid.is_ancestor(use.operation) for grid in grids) for use in buffer.uses):
-                return None
         epilogue = epilogue_of(second)
         if epilogue is not None and not epilogue.keeps_result:
             mapped = self._mapped(epilogue.block, second, rows)
             if mapped is not None:
                 self.links.append(Link(epilogue.grid, epilogue.block, mapped))
                 self._note_result(second, rows)
+        grids = [link.grid for link in self.links]
+        if self.is_open and (after := following_grid(grids[-1])) is not None:
+            grids.append(after)
+        for buffer in self.buffers:
+            if any(not any(grid.is_ancestor(use.operation) for grid in grids) for use in buffer.uses):
+                return None
         return Chain(tuple(self.links), self.first, second, last, self.sizes, strip, self.buffers)
 
     def _note_result(self, second: Contraction, rows: Mapping[int, int]) -> None:
@@ -193,14 +199,20 @@ class _Finder:
         known = {index: rows.get(index.position) for index in second.out.indices if isinstance(index, AffineDimExpr)}
         found: dict[int, int] = {}
         for access in _accesses(block):
-            if access.buffer is not second.out.buffer:
+            if access.buffer in self.buffers and access.buffer is not second.out.buffer:
+                taken = [*zip(self.buffers[access.buffer], access.indices, strict=True)]
+            elif access.buffer is second.out.buffer:
+                taken = [
+                    (known.get(wanted) if isinstance(wanted, AffineDimExpr) else None, index)
+                    for index, wanted in zip(access.indices, second.out.indices, strict=True)
+                ]
+            else:
                 continue
-            for index, wanted in zip(access.indices, second.out.indices, strict=True):
-                row = known.get(wanted) if isinstance(wanted, AffineDimExpr) else None
-                if row is not None:
-                    if not isinstance(index, AffineDimExpr):
-                        return None
-                    found[index.position] = row
+            for row, index in taken:
+                if row is None:
+                    continue
+                if not isinstance(index, AffineDimExpr) or found.setdefault(index.position, row) != row:
+                    return None
         return found if sorted(found.values()) == sorted(self.sizes) else None
 
 

@@ -50,13 +50,17 @@ class StripPlan:
 
 
 def plan_strips(chain: Chain, target: Machine, rows: int | None = None) -> StripPlan:
-    """Returns the plan for a chain: strips of `rows` rows, or of as many as the second-level cache holds."""
+    """
+    Returns the plan for a chain: strips of `rows` rows, or of about as many as the second-level cache holds, all of one
+    height where a near number divides the rows.
+    """
     total = chain.sizes[chain.strip]
     outer = tuple(sorted((row for row in chain.sizes if row != chain.strip), key=lambda row: -chain.sizes[row]))
     groups = 1
     if rows is None:
         most = max(LEAST_ROWS, min(MOST_ROWS, target.l2_bytes // 2 // _row_bytes(chain)))
-        count = ceil(total / most)
+        near = [size for size in range(most // 2, min(MOST_ROWS, most * 9 // 8) + 1) if total % size == 0]
+        count = total // near[-1] if near else ceil(total / most)
         if not outer or chain.sizes[outer[0]] < ENOUGH:
             groups = max(1, min(ENOUGH, total // LEAST_ROWS))
             count = groups * ceil(count / groups) if groups > 1 else count

@@ -138,6 +138,55 @@ func.func @rows(%x: memref<64xf32>, %y: memref<8x64xf32>) {
 
 // -----
 
+/// Constants of the same value are the same index: a row in place, whose sum runs together with it.
+// CHECK-LABEL: @constants
+// CHECK: scf.for
+// CHECK: tile.load %x
+// CHECK: tile.store %[[E:.*]], %x
+// CHECK: tile.map({{.*}} = %[[E]])
+// CHECK: tile.reduce "addf"
+// CHECK-NOT: scf.for
+func.func @constants(%x: memref<2x64xf32>) -> f32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %n = arith.constant 64 : index
+  scf.for %i = %c0 to %n step %c1 {
+    %p = arith.constant 1 : index
+    %a = memref.load %x[%p, %i] : memref<2x64xf32>
+    %b = math.exp %a : f32
+    %q = arith.constant 1 : index
+    memref.store %b, %x[%q, %i] : memref<2x64xf32>
+  } {stepwell.loop = "vectorize"}
+  %zero = arith.constant 0.0 : f32
+  %s = scf.for %j = %c0 to %n step %c1 iter_args(%t = %zero) -> (f32) {
+    %r = arith.constant 1 : index
+    %c = memref.load %x[%r, %j] : memref<2x64xf32>
+    %d = arith.addf %t, %c fastmath<reassoc> : f32
+    scf.yield %d : f32
+  } {stepwell.loop = "vectorize"}
+  func.return %s : f32
+}
+
+// -----
+
+/// Constants of other values are other rows, so the loop stays with LLVM.
+// CHECK-LABEL: @no_constants
+// CHECK-NOT: tile.
+// CHECK: } {stepwell.loop = "vectorize"}
+func.func @no_constants(%x: memref<2x64xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %n = arith.constant 64 : index
+  scf.for %i = %c0 to %n step %c1 {
+    %a = memref.load %x[%c1, %i] : memref<2x64xf32>
+    %b = math.exp %a : f32
+    memref.store %b, %x[%c0, %i] : memref<2x64xf32>
+  } {stepwell.loop = "vectorize"}
+  func.return
+}
+
+// -----
+
 /// Rows backwards: the sum needs what the first loop has not stored yet.
 // CHECK-LABEL: @no_jam
 // CHECK: scf.for
