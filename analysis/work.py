@@ -22,14 +22,23 @@ from ..dialects import tile
 from ..dialects.tensor_loop import BlockOp, ForOp, InitOp, LoopOp
 from ..dialects.tile.mma import group_of
 
-GRAIN = 20_000
-"""
-The time of a chunk for one thread. Waking a sleeping thread costs 30 to 60 µs, and handing work to one that is awake
-0.3 µs.
-"""
+GRAIN, LEAST_GRAIN = 20_000, 4_000
+"""The most and the least time of a chunk for one thread. Taking a chunk costs 0.1 µs, which is 2 % of the least."""
 
-WORTH_SHARING = 5 * GRAIN
-"""A loop that takes less time is done before a second thread is awake."""
+CHUNKS = 16
+"""The number of chunks of a loop, where the grain allows it: enough for a few threads to end together."""
+
+WORTH_SHARING = 100_000
+"""A loop that takes less time is done before a second thread is awake, as waking one costs 30 to 60 µs."""
+
+WORTH_SHARING_AWAKE = 10_000
+"""The same where workers are awake: handing work over and waiting for the last chunk cost about 1 µs."""
+
+KEEPS_AWAKE = 2_000_000
+"""
+In a program that takes at most so long, waking workers is not worth it for small loops. It is compared with a bound
+that is two to four times the time of most programs.
+"""
 
 MOST_CHUNKS = 256
 """The largest number of chunks. More of them do not balance better."""
@@ -108,10 +117,13 @@ def nanoseconds(op: Operation, vectorized: bool = False) -> float:
     return _scalar(op) * (1.0 if vectorized else SCALAR)
 
 
-def grain_of(function: Operation, default: float = GRAIN) -> float:
-    """Returns the nanoseconds of a chunk in `function`: its `stepwell.grain`, else `default`."""
+def grain_of(function: Operation, work: float, most: float = GRAIN) -> float:
+    """
+    Returns the nanoseconds of a chunk of a loop in `function` that takes `work` nanoseconds: the `stepwell.grain` of
+    the function, else so many that there are `CHUNKS` chunks, at least `LEAST_GRAIN` and at most `most`.
+    """
     found = function.attributes.get(roles.GRAIN)
-    return found.value.data if isinstance(found, IntegerAttr) else default
+    return found.value.data if isinstance(found, IntegerAttr) else min(most, max(LEAST_GRAIN, work / CHUNKS))
 
 
 def _region(region: Region, vectorized: bool) -> float:

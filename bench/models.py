@@ -1,9 +1,10 @@
 """
 Whole ONNX models, ours beside onnxruntime and OpenVINO.
 
-`python bench/models.py model.onnx… [--shape x=1x3x48x192] [--bind sr=16000]`
+`python bench/models.py model.onnx… [--shape x=1x3x48x192] [--bind sr=16000] [--threads 2]`
 
-One thread each, every engine in a process of its own, rounds in turn. Inputs are random: floats normal, integers 0
+One thread each unless `--threads` says more, every engine in a process of its own, rounds in turn. With one thread the
+figures are processor time, with more the time of a clock. Inputs are random: floats normal, integers 0
 or 1. The ratio is the median over rounds of the best peer's time over ours; the error is that against onnxruntime, of
 the largest element. `make test-models` leaves the models it uses in build/models.
 
@@ -59,38 +60,38 @@ def inputs_of(path: str, shapes: dict[str, list[int]], bound: dict[str, int]) ->
     return arrays
 
 
-def stepwell_call(path: str, arrays: Arrays, bound: dict[str, int]) -> Call:
+def stepwell_call(path: str, arrays: Arrays, bound: dict[str, int], threads: int) -> Call:
     import stepwell
 
     constants = {name: arrays[name] for name in bound}
-    model = stepwell.compile_onnx(path, constants=constants, threads=1, tuning=False)
+    model = stepwell.compile_onnx(path, constants=constants, threads=threads, tuning=False)
     given = [array for name, array in arrays.items() if name not in bound]
     executable = model.specialised(*given)
     return lambda: executable(*given)
 
 
-def onnxruntime_call(path: str, arrays: Arrays, bound: dict[str, int]) -> Call:
+def onnxruntime_call(path: str, arrays: Arrays, bound: dict[str, int], threads: int) -> Call:
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
     options.log_severity_level = 3
     session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
     return lambda: session.run(None, arrays)
 
 
-def openvino_call(path: str, arrays: Arrays, bound: dict[str, int]) -> Call:
+def openvino_call(path: str, arrays: Arrays, bound: dict[str, int], threads: int) -> Call:
     import openvino
     from suite.openvino_engine import CONFIG
 
     core = openvino.Core()
     model = core.read_model(path)
     model.reshape({port.get_any_name(): list(arrays[port.get_any_name()].shape) for port in model.inputs})
-    request = core.compile_model(model, "CPU", CONFIG).create_infer_request()
+    request = core.compile_model(model, "CPU", CONFIG | {"INFERENCE_NUM_THREADS": threads}).create_infer_request()
     return lambda: request.infer(arrays, share_inputs=True, share_outputs=True).values()
 
 
-CALLS: dict[str, Callable[[str, Arrays, dict[str, int]], Call]] = {
+CALLS: dict[str, Callable[[str, Arrays, dict[str, int], int], Call]] = {
     "stepwell": stepwell_call,
     "onnxruntime": onnxruntime_call,
     "openvino": openvino_call,
@@ -124,14 +125,16 @@ def memory() -> dict[str, float]:
     return {names[name]: int(words[0]) / 1024 for key, *words in fields if (name := key.rstrip(":")) in names}
 
 
-def serve(engine: str, path: str, shapes: dict[str, list[int]], bound: dict[str, int], cpu: int | None) -> None:
+def serve(args: argparse.Namespace) -> None:
     """Answers on standard output: the first results, then seconds per call for each line that asks for some calls."""
-    if cpu is not None and cpu >= 0 and hasattr(os, "sched_setaffinity"):
-        os.sched_setaffinity(0, {cpu})
+    if args.cpu is not None and args.cpu >= 0 and hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, {args.cpu})
+    path, bound = str(args.models[0]), {name: numbers[0] for name, numbers in pairs(args.bind).items()}
+    clock = time.process_time if args.threads == 1 else time.perf_counter
     answers = os.fdopen(os.dup(1), "w")  # what libraries print goes elsewhere
     os.dup2(2, 1)
     start = time.perf_counter()
-    call = CALLS[engine](path, inputs_of(path, shapes, bound), bound)
+    call = CALLS[args.serve](path, inputs_of(path, pairs(args.shape), bound), bound, args.threads)
     first = [sample(output) for output in call()]
     answer = {"ready": time.perf_counter() - start, "first": first, "memory": memory()}
     print(json.dumps(answer), file=answers, flush=True)
@@ -141,9 +144,9 @@ def serve(engine: str, path: str, shapes: dict[str, list[int]], bound: dict[str,
             continue
         times = []
         for _ in range(int(line)):
-            start = time.process_time()
+            start = clock()
             call()
-            times.append(time.process_time() - start)
+            times.append(clock() - start)
         print(json.dumps(float(np.median(times))), file=answers, flush=True)
 
 
@@ -234,15 +237,16 @@ def main() -> None:
     parser.add_argument("--bind", action="append", default=[], help="the value of an integer input")
     parser.add_argument("--rounds", type=positive, default=9)
     parser.add_argument("--cpu", type=usable_cpu)
+    parser.add_argument("--threads", type=positive, default=1, help="of each engine")
     parser.add_argument("--json", type=new_file)
     parser.add_argument("--serve", choices=ENGINES, help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.serve:
-        bound = {name: numbers[0] for name, numbers in pairs(args.bind).items()}
-        serve(args.serve, str(args.models[0]), pairs(args.shape), bound, args.cpu)
+        serve(args)
         return
     options = [f"--shape={text}" for text in args.shape] + [f"--bind={text}" for text in args.bind]
     options += [] if args.cpu is None else [f"--cpu={args.cpu}"]
+    options += [f"--threads={args.threads}"]
     print(
         f"| model | {' ms | '.join(ENGINES)} ms | ratio | best peer | error | import and compile s | peak MB | steady MB |"
     )

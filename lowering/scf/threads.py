@@ -52,11 +52,11 @@ class OutlineParallelLoopsPass(StepwellPass):
           scf.for %i = %lower to %upper step %c1 { ... }
         }
 
-    A chunk is the iterations that take about `grain` nanoseconds, or `stepwell.grain` of the function, by an estimate
-    of the work. The number of threads does not matter, so results cannot depend on it. A loop stays serial when it
-    makes less than two chunks, carries values, has unknown bounds, or uses a value from outside that no frame can hold
-    (a vector). Of nested loops the outermost is taken. A stack buffer that only the loop uses becomes a buffer of each
-    chunk.
+    A chunk is the iterations that take about one part in 16 of the loop, at least 4000 and at most `grain` nanoseconds,
+    or `stepwell.grain` of the function, by an estimate of the work. The number of threads does not matter, so results
+    cannot depend on it. A loop stays serial when it makes less than two chunks, carries values, has unknown bounds, or
+    uses a value from outside that no frame can hold (a vector). Of nested loops the outermost is taken. A stack buffer
+    that only the loop uses becomes a buffer of each chunk.
     """
 
     name = "outline-parallel-loops"
@@ -67,7 +67,7 @@ class OutlineParallelLoopsPass(StepwellPass):
         taken = {name.data for each in op.ops if isinstance(name := each.get_attr_or_prop("sym_name"), StringAttr)}
         for function in [each for each in op.ops if isinstance(each, func.FuncOp)]:
             for loop in list(_parallel_loops(function)):
-                if (part := _Outlining(function, loop, grain_of(function, self.grain)).run(taken)) is None:
+                if (part := _Outlining(function, loop, self.grain).run(taken)) is None:
                     self.count("loops left serial")
                     continue
                 Rewriter.insert_op(part, InsertPoint.after(function))
@@ -93,6 +93,7 @@ class _Outlining:
         self.function = function
         self.loop = loop
         self.grain = grain
+        """The most nanoseconds of a chunk."""
         self.captured: list[SSAValue] = []
         self.copied: list[Operation] = []
         self.private: list[memref.AllocaOp] = []
@@ -102,7 +103,8 @@ class _Outlining:
         trips, step = trip_count(self.loop), constant_of(self.loop.step)
         if trips is None or step is None or self.loop.iter_args:
             return None
-        chunk = chunk_of(trips, nanoseconds_of_iteration(self.loop), self.grain)
+        each = nanoseconds_of_iteration(self.loop)
+        chunk = chunk_of(trips, each, grain_of(self.function, trips * each, self.grain))
         if chunk >= trips or not self._sort_outer_values():
             return None
         name = fresh_name(f"{self.function.sym_name.data}_part", taken)

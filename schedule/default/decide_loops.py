@@ -8,18 +8,19 @@ decided for each grid. The rule is that of `apply-schedule-plan`, so it finds th
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from math import ceil, prod
 
-from xdsl.dialects import memref
+from xdsl.dialects import func, memref
 from xdsl.dialects.builtin import IntegerAttr, StringAttr, i64
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, Operation
 
 from ...analysis.loop_nests import body_ops
-from ...analysis.work import SCALAR, WORTH_SHARING, nanoseconds
+from ...analysis.work import KEEPS_AWAKE, SCALAR, WORTH_SHARING, WORTH_SHARING_AWAKE, nanoseconds
 from ...core.ir.cloning import clone_op
 from ...core.ir.walk import ops_of
 from ...core.roles import MAXIMUM, ROWS, SHARE, STRIP
+from ...dialects.graph.calls import CallKernelOp
 from ...dialects.schedule import (
     DepthwiseAttr,
     FlatRowsAttr,
@@ -29,7 +30,7 @@ from ...dialects.schedule import (
     TransposeAttr,
     WinogradAttr,
 )
-from ...dialects.tensor_loop import BlockOp, ForOp, FuncOp, GridOp, LoopOp
+from ...dialects.tensor_loop import BlockOp, CallOp, ForOp, FuncOp, GridOp, LoopOp
 from ..rows.maxima import NAN, ZEROS, relaxed
 from ..rows.schedule import fuse_rows, shared_loops
 from .decide import block_of, chosen_for, write
@@ -48,8 +49,8 @@ WHY = {
 
 def decide_loops(function: FuncOp, wide: bool) -> None:
     """
-    Writes what is decided about rows, threads and maxima on the blocks of `function`, whose grids have been decided
-    about. `wide` tells that the target has registers of 64 bytes.
+    Writes what is decided about rows and maxima on the blocks of `function`, whose grids have been decided about.
+    `wide` tells that the target has registers of 64 bytes.
 
     What is computed on register tiles has no loops yet. So rows and maxima are decided later where a grid of the
     function is.
@@ -61,7 +62,6 @@ def decide_loops(function: FuncOp, wide: bool) -> None:
             chosen = relaxed(block, wide)
             if chosen is not None:
                 _write(block, MAXIMUM, StringAttr(chosen), WHY[chosen])
-    _share(function)
 
 
 def _write(block: BlockOp, name: str, value: Attribute, reason: str) -> None:
@@ -100,16 +100,49 @@ def _rows(function: FuncOp) -> None:
     copy.erase()
 
 
-def _share(function: FuncOp) -> None:
-    """Decides from how much work on threads share loops."""
+def decide_threads(module: Operation) -> None:
+    """
+    Decides for each loop function of `module` from how much work on threads share loops, when all else is decided.
+
+    Workers are woken once in a program and then stay awake from one shared loop to the next. So in a program of
+    `KEEPS_AWAKE` small loops are worth a second thread as well.
+    """
+    times = {f.sym_name.data: sum(_at_most(op) for op, _ in kernels(f)) for f in ops_of(module, FuncOp)}
+    callers = _callers(module, times)
+    for function in ops_of(module, FuncOp):
+        name = function.sym_name.data
+        _share(function, times[name], callers.get(name, ("", 0.0)))
+
+
+def _callers(module: Operation, times: Mapping[str, float]) -> dict[str, tuple[str, float]]:
+    """Returns for each loop function which of its callers takes longest, and how long. Loops of callers run once."""
+    found: dict[str, tuple[str, float]] = {}
+    for caller in ops_of(module, func.FuncOp):
+        called = [
+            op.callee_name if isinstance(op, CallKernelOp) else op.callee.string_value()
+            for op in ops_of(caller, CallKernelOp, CallOp)
+        ]
+        total = sum(times.get(name, 0.0) for name in called)
+        for name in called:
+            if total > found.get(name, ("", 0.0))[1]:
+                found[name] = caller.sym_name.data, total
+    return found
+
+
+def _share(function: FuncOp, total: float, caller: tuple[str, float]) -> None:
+    """Decides about a function that takes `total` nanoseconds and is called by `caller`, which takes some as well."""
     if any(loop.kind_name == "parallel" for loop in ops_of(function, ForOp)):
         return
-    total = sum(_at_most(op) for op, _ in kernels(function))
-    least = WORTH_SHARING if total >= WORTH_SHARING else 0
+    name, of_caller = caller
+    is_awake = of_caller >= KEEPS_AWAKE
+    worth = min(WORTH_SHARING, WORTH_SHARING_AWAKE) if is_awake else WORTH_SHARING
+    least = worth if total >= worth else 0
     time = ceil(total / 1000)
     reason = f"all of @{function.sym_name.data} takes at most {time} microsecond{'' if time == 1 else 's'}"
     if least:
-        reason += f", and a loop of {WORTH_SHARING // 1000} is worth a second thread"
+        reason += f", and a loop of {worth // 1000} is worth a second thread"
+    if least and is_awake:
+        reason += f", as @{name} takes at most {ceil(of_caller / 1000)} and keeps threads awake"
     for op, block in kernels(function):
         if not isinstance(op, GridOp) or not isinstance(chosen_for(op), OnTilesAttr | LeftOutAttr):
             _write(block, SHARE, IntegerAttr(least, i64), reason)

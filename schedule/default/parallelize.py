@@ -119,7 +119,8 @@ def _split_vectors(loop: ForOp) -> ForOp | None:
     """
     extent = loop.extent
     assert isinstance(extent, int)
-    size = chunk_of(extent, nanoseconds_of_iteration(loop), grain_of(function_of(loop)))
+    each = nanoseconds_of_iteration(loop)
+    size = chunk_of(extent, each, grain_of(function_of(loop), extent * each))
     size = -(-size // VECTORS) * VECTORS
     count = extent // size
     if count < 2:

@@ -46,7 +46,7 @@ from .decide import (
     reason_of,
     write,
 )
-from .decide_loops import decide_loops, kernels
+from .decide_loops import decide_loops, decide_threads, kernels
 
 OF_ITS_OWN = (OrderAttr, OnTilesAttr, LeftOutAttr)
 """The attributes that any block may have, whatever it computes."""
@@ -96,7 +96,9 @@ class PlanSchedulesPass(StepwellPass):
         for function in ops_of(op, FuncOp):
             Planner(function, options, constants).run()
             decide_loops(function, options.target.has_wide_registers)
-            if remarks_wanted():
+        decide_threads(op)
+        if remarks_wanted():
+            for function in ops_of(op, FuncOp):
                 _tell(function)
 
 

@@ -17,7 +17,7 @@ tensor_loop.func @small_chunks(%A: memref<512x1024xf32>) outs(%C: memref<512x102
 }
 
 // CHECK-LABEL: func.func @no_grain
-// CHECK: func.call @no_grain_part({{.*}} {stepwell.chunk = 43 : i64}
+// CHECK: func.call @no_grain_part({{.*}} {stepwell.chunk = 32 : i64}
 tensor_loop.func @no_grain(%A: memref<512x1024xf32>) outs(%C: memref<512x1024xf32>) {
   tensor_loop.grid (%i, %j) in (512, 1024) {
     tensor_loop.block "exp" spatial(%vi in 512 = %i, %vj in 1024 = %j) {
