@@ -247,9 +247,8 @@ def main() -> None:
     options = [f"--shape={text}" for text in args.shape] + [f"--bind={text}" for text in args.bind]
     options += [] if args.cpu is None else [f"--cpu={args.cpu}"]
     options += [f"--threads={args.threads}"]
-    print(
-        f"| model | {' ms | '.join(ENGINES)} ms | ratio | best peer | error | import and compile s | peak MB | steady MB |"
-    )
+    times = " | ".join(f"{engine} ms" for engine in ENGINES)
+    print(f"| model | {times} | ratio | best peer | error | import and compile s | peak MB | steady MB |")
     print("| --- |" + " --- |" * (len(ENGINES) + 6))
     rows = []
     for path in args.models:
