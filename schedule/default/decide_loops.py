@@ -135,7 +135,7 @@ def _share(function: FuncOp, total: float, caller: tuple[str, float]) -> None:
         return
     name, of_caller = caller
     is_awake = of_caller >= KEEPS_AWAKE
-    worth = min(WORTH_SHARING, WORTH_SHARING_AWAKE) if is_awake else WORTH_SHARING
+    worth = WORTH_SHARING_AWAKE if is_awake else WORTH_SHARING
     least = worth if total >= worth else 0
     time = ceil(total / 1000)
     reason = f"all of @{function.sym_name.data} takes at most {time} microsecond{'' if time == 1 else 's'}"

@@ -161,10 +161,9 @@ class TurnedPanels(PackedPanels):
         type_ = VectorType(c.b.type.element_type, shape)
         loaded = builder.add(tile.LoadOp(place.buffer, place.indices, type_, place.along, place.by)).result
         stored = builder.add(tile.TransposeOp(loaded)).result if is_tile else loaded
-        assert self.packed is not None
-        indices = self._packed_indices(at, *panel, at[c.k])
-        indices[-1] = builder.value(column)
-        builder.add(tile.StoreOp(stored, self.packed, indices))
+        panels = self._packed(at, (0, *panel), at[c.k])
+        indices = [*panels.indices[:-1], builder.value(column)]
+        builder.add(tile.StoreOp(stored, panels.buffer, indices, panels.along))
 
 
 def reading_source(c: Contraction, found: Turned) -> Contraction:

@@ -1,7 +1,7 @@
 // RUN: stepwell-opt %s -p to-loops,plan-schedules,apply-schedule-plan --config target=x86-64-v4 | filecheck %s
 
 /// No number of rows near 64 divides 101, so a last strip has less rows than the others. Its blocks have names of their own.
-// CHECK: tensor_loop.for %{{.*}} in 8 {
+// CHECK: tensor_loop.for %{{.*}} in 8 parallel {
 // CHECK: tensor_loop.block "pack"
 // CHECK: tensor_loop.for %{{.*}} in 51 {
 // CHECK: tensor_loop.block "softmax_max" {{.*}} %vi{{.*}} in 51

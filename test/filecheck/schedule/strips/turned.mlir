@@ -5,7 +5,7 @@
 // PLAN: tensor_loop.block "permute_dims" {{.*}} attributes {stepwell.tiling = #schedule.left_out<"matmul">
 // CHECK-LABEL: tensor_loop.func private @attention
 // CHECK-NOT: tensor_loop.block "permute_dims"
-// CHECK: tensor_loop.for %{{.*}} in 8 {
+// CHECK: tensor_loop.for %{{.*}} in 8 parallel {
 // CHECK: tensor_loop.block "pack" {{.*}} reads(%k[0, %{{.*}} * 16 : 16, %{{.*}}, %{{.*}} * 16 : 16])
 // CHECK: tile.transpose
 // CHECK: tensor_loop.block "pack_1" {{.*}} reads(%k[
