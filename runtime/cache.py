@@ -32,6 +32,8 @@ The kinds of entries, as ends of file names: compiled programs, the code that ca
 programs, which other programs may have too.
 """
 DEFAULT_LIMIT = 256 * 1024 * 1024
+LOOK_AGAIN = 32
+"""The programs that a process keeps before it looks at the whole folder again, since others keep some there too."""
 TEMPORARY = ".tmp"
 ABANDONED = 3600
 """Seconds after which a temporary file is taken to be left by a writer that was killed. Writing takes less than one."""
@@ -190,9 +192,7 @@ def store(key: str, description: dict[str, Any], object_code: bytes, kind: str =
         except BaseException:
             os.unlink(temporary)
             raise
-        if kind != PIECES:  # The program whose pieces these are follows them.
-            _delete_abandoned(directory)
-            _evict(directory, allowed)
+        _make_room(directory, len(data), allowed, kind)
     except OSError:
         return
 
@@ -203,6 +203,25 @@ def limit() -> int:
     if not given.isdecimal():
         raise CompileError(f"STEPWELL_CACHE_BYTES is {given!r}, expected a number of bytes")
     return int(given)
+
+
+def _make_room(directory: Path, stored: int, allowed: int, kind: str) -> None:
+    """
+    Deletes what is too much, after `stored` more bytes.
+
+    The folder is looked at when a process first keeps something, when what it knows of is too much, and now and then.
+    To look at 10 000 entries takes as long as to compile a small program.
+    """
+    total, programs = _known.get(directory, (0, LOOK_AGAIN))
+    total, programs = total + stored, programs + (kind != PIECES)
+    if kind != PIECES and (programs > LOOK_AGAIN or total > allowed):  # A program follows its pieces.
+        _delete_abandoned(directory)
+        total, programs = _evict(directory, allowed), 0
+    _known[directory] = total, programs
+
+
+_known: dict[Path, tuple[int, int]] = {}
+"""The bytes in each folder when it was last looked at, with those kept since, and the number of programs since."""
 
 
 def _delete_abandoned(directory: Path) -> None:
@@ -230,16 +249,17 @@ def _statuses(directory: Path) -> list[tuple[float, int, Path]]:
     return found
 
 
-def _evict(directory: Path, allowed: int) -> None:
-    """Deletes the entries that were unused for longest until at most `allowed` bytes remain."""
+def _evict(directory: Path, allowed: int) -> int:
+    """Deletes the entries unused for longest until at most `allowed` bytes remain, and returns how many remain."""
     found = _statuses(directory)
     total = sum(size for _, size, _ in found)
     for _, size, path in sorted(found):
         if total <= allowed:
-            return
+            break
         with contextlib.suppress(OSError):
             path.unlink()
         total -= size
+    return total
 
 
 def files_named_in(pipeline: str) -> str:

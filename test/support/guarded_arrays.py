@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import ctypes
 import mmap
+import pickle
 import sys
 from typing import Any
 
@@ -52,10 +53,11 @@ def guarded_like(array: Array, at_end: bool) -> Array:
 def check(text: str, arrays: list[Array], level: int) -> None:
     """Runs the program on guarded memory, both ways; the results do not depend on where the arrays lie."""
     results: list[list[bytes]] = []
+    kept = pickle.dumps(stepwell.compile(text, opt_level=level, cache=False))
     for at_end in (True, False):
-        # Intermediate buffers lie in the arena, whose size is a multiple of its alignment.
+        # Intermediate buffers lie in the arena, whose size is a multiple of its alignment. Each copy has its own.
         program_module.aligned_bytes = lambda size, at_end=at_end: guarded(size, at_end)
-        program = stepwell.compile(text, opt_level=level, cache=False)
+        program = pickle.loads(kept)
         inputs = [guarded_like(array, at_end) for array in arrays]
         for copy, array in zip(inputs, arrays, strict=True):
             copy[...] = array

@@ -2,8 +2,8 @@
 Random loads, stores and products of register tiles in native code, against NumPy, on buffers beside memory nobody may
 touch.
 
-A program of its own, since a fault ends it: `python tile_programs.py KIND SEED COUNT [CPU [FEATURES]]` runs COUNT
-functions of KIND (`move`, `mma`, `groups`). Prints each function before it runs.
+A program of its own, since a fault ends it: `python tile_programs.py KINDS SEED COUNT [CPU [FEATURES]]` runs COUNT
+functions of each of KINDS (`move`, `mma`, `groups`, with commas). Prints each function before it runs.
 """
 
 from __future__ import annotations
@@ -270,4 +270,5 @@ def main(kind: str, seed: int, count: int, cpu: str = "", features: str = "") ->
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), *sys.argv[4:])
+    for each in sys.argv[1].split(","):
+        main(each, int(sys.argv[2]), int(sys.argv[3]), *sys.argv[4:])

@@ -32,6 +32,12 @@ settings.register_profile(
 settings.load_profile("full" if FULL else "ci")
 
 
+@pytest.fixture(scope="session", autouse=True)
+def cache_of_the_session(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Keeps programs for this session alone: what a user has compiled before does not count."""
+    os.environ["STEPWELL_CACHE_DIR"] = str(tmp_path_factory.mktemp("compiled"))
+
+
 def pytest_report_header(config: pytest.Config) -> str:
     # test/full.py passes the seed as --hypothesis-seed; under `ci` every example follows from the test itself.
     seed = config.getoption("--hypothesis-seed", None)

@@ -62,6 +62,27 @@ def test_the_oldest_entries_go_when_the_limit_is_reached(own_directory: Path, mo
     assert sorted(path.stem for path in own_directory.glob("*.bin")) == ["key2", "key3", "new"]
 
 
+def test_the_folder_is_looked_at_now_and_then(own_directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Other processes keep programs too, so that what this one has kept is not all."""
+    looked: list[Path] = []
+    look = cache._evict  # pyright: ignore[reportPrivateUsage]
+    monkeypatch.setattr(
+        cache, "_evict", lambda directory, allowed: (looked.append(directory), look(directory, allowed))[1]
+    )
+    monkeypatch.setenv("STEPWELL_CACHE_BYTES", "100000")
+    cache.store("first", {}, b"code")
+    (own_directory / "of another.bin").write_bytes(bytes(100_000))
+    for number in range(cache.LOOK_AGAIN):
+        cache.store(f"piece{number}", {}, b"code", cache.PIECES)
+        cache.store(f"program{number}", {}, b"code")
+    assert len(looked) == 1 and (own_directory / "of another.bin").exists()
+    os.utime(own_directory / "of another.bin", (0, 0))
+    cache.store("last", {}, b"code")
+    assert len(looked) == 2 and not (own_directory / "of another.bin").exists()
+    cache.store("large", {}, bytes(100_000))
+    assert len(looked) == 3
+
+
 def test_no_temporary_file_is_left(own_directory: Path) -> None:
     cache.store("key", {}, b"code")
     assert [path.name for path in own_directory.iterdir()] == ["key.bin"]

@@ -72,7 +72,7 @@ def adds(number: int) -> Executable:
       %y = graph.add %x, %n : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
       return %y : tensor<4xf32>
     }}"""
-    return stepwell.compile(text, opt_level=1, threads=1)
+    return stepwell.compile(text, opt_level=0, threads=1)
 
 
 def test_g7_code_stays_while_an_executable_or_a_copy_or_a_call_uses_it() -> None:

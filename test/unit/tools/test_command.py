@@ -15,6 +15,8 @@ import pytest
 from interrupts import take_interrupts
 from stepwell.core.messages.diagnostics import Diagnostic, StepwellError
 from stepwell.core.messages.files import write_file
+from stepwell.testing.in_process import call_tool, load_tool
+from stepwell.testing.run_line import Command
 from stepwell.tools.options.command import ArgumentParser, Sources, run_tool
 
 TOOLS = ("opt", "run", "calibrate", "show", "tune", "import_onnx")
@@ -181,7 +183,8 @@ def test_a_file_that_cannot_be_written_stays(tmp_path: Path) -> None:
     ],
 )
 def test_mistakes_are_said_and_leave_no_trace(line: str, message: str, tmp_path: Path) -> None:
-    finished = shell(line)
-    assert finished.returncode == 1 and finished.stdout == ""
-    assert finished.stderr.startswith(message)
+    tool, *_ = words = line.split()
+    finished = call_tool(load_tool(f"stepwell.tools.{tool}:main"), Command(words), b"")
+    assert finished.exit_code == 1 and finished.stdout == b""
+    assert finished.stderr.decode().startswith(message)
     assert os.listdir() == ["p.mlir"] and Path("p.mlir").read_text() == PROGRAM
