@@ -6,6 +6,9 @@ Whole ONNX models, ours beside onnxruntime and OpenVINO.
 One thread each, every engine in a process of its own, rounds in turn. Inputs are random: floats normal, integers 0
 or 1. The ratio is the median over rounds of the best peer's time over ours; the error is that against onnxruntime, of
 the largest element. `make test-models` leaves the models it uses in build/models.
+
+Memory is that of the process, as Linux counts it: at most until the first result, and at the end of the rounds. Python,
+NumPy and onnx are part of it. So are pages of mapped files that the process has touched; `anonymous` is the rest.
 """
 
 from __future__ import annotations
@@ -111,6 +114,16 @@ def greatest_error(ours: list[list[float]], theirs: list[list[float]]) -> float:
     return float("inf") if np.isnan(errors).any() else max(errors)
 
 
+def memory() -> dict[str, float]:
+    """Returns what this process holds in memory, and has held at most, in MB. It is empty where nobody tells."""
+    path = Path("/proc/self/status")
+    if not path.exists():
+        return {}
+    names = {"VmHWM": "peak", "VmRSS": "now", "RssAnon": "anonymous"}
+    fields = (line.split() for line in path.read_text().splitlines())
+    return {names[name]: int(words[0]) / 1024 for key, *words in fields if (name := key.rstrip(":")) in names}
+
+
 def serve(engine: str, path: str, shapes: dict[str, list[int]], bound: dict[str, int], cpu: int | None) -> None:
     """Answers on standard output: the first results, then seconds per call for each line that asks for some calls."""
     if cpu is not None and cpu >= 0 and hasattr(os, "sched_setaffinity"):
@@ -120,8 +133,12 @@ def serve(engine: str, path: str, shapes: dict[str, list[int]], bound: dict[str,
     start = time.perf_counter()
     call = CALLS[engine](path, inputs_of(path, shapes, bound), bound)
     first = [sample(output) for output in call()]
-    print(json.dumps({"ready": time.perf_counter() - start, "first": first}), file=answers, flush=True)
+    answer = {"ready": time.perf_counter() - start, "first": first, "memory": memory()}
+    print(json.dumps(answer), file=answers, flush=True)
     for line in sys.stdin:
+        if line.strip() == "memory":
+            print(json.dumps(memory()), file=answers, flush=True)
+            continue
         times = []
         for _ in range(int(line)):
             start = time.process_time()
@@ -148,8 +165,15 @@ class Engine:
                 print(f"{name} has no figure: {lines[-1] if lines else 'it ended'}", file=sys.stderr)
 
     def seconds(self, calls: int) -> float:
+        return self._asked(str(calls))
+
+    def memory(self) -> dict[str, float]:
+        """Returns the most memory until the first result, and that of now: in all and anonymous."""
+        return {**self._asked("memory"), "peak": self.first["memory"].get("peak", 0.0)}
+
+    def _asked(self, line: str) -> Any:
         assert self.process.stdin is not None and self.process.stdout is not None
-        print(calls, file=self.process.stdin, flush=True)
+        print(line, file=self.process.stdin, flush=True)
         return json.loads(self.process.stdout.readline())
 
     def stop(self) -> None:
@@ -166,10 +190,12 @@ def measure(path: Path, arguments: list[str], rounds: int) -> dict[str, Any]:
     for _ in range(rounds):
         for name, engine in running.items():
             times[name].append(engine.seconds(calls[name]))
+    held = {name: engine.memory() for name, engine in running.items()}
     for engine in engines.values():
         engine.stop()
     medians = {name: float(np.median(values)) for name, values in times.items()}
     row: dict[str, Any] = {"model": path.stem, "ms": {name: 1e3 * value for name, value in medians.items()}}
+    row["memory"] = held
     peers = [name for name in medians if name != "stepwell"]
     if "stepwell" in medians:
         row["ready"] = running["stepwell"].first["ready"]
@@ -189,6 +215,9 @@ def text_of(row: dict[str, Any]) -> str:
         f"{row['error']:.0e}" if "error" in row else "-",
         f"{row['ready']:.1f}" if "ready" in row else "-",
     ]
+    for which in ("peak", "now"):
+        found = [row["memory"].get(name, {}).get(which) for name in ENGINES]
+        cells.append(" / ".join("-" if each is None else f"{each:.0f}" for each in found))
     return f"| {' | '.join(cells)} |"
 
 
@@ -214,8 +243,9 @@ def main() -> None:
         return
     options = [f"--shape={text}" for text in args.shape] + [f"--bind={text}" for text in args.bind]
     options += [] if args.cpu is None else [f"--cpu={args.cpu}"]
-    print(f"| model | {' ms | '.join(ENGINES)} ms | ratio | best peer | error | import and compile s |")
-    print("| --- |" + " --- |" * (len(ENGINES) + 4))
+    memories = "peak MB (of each) | steady MB"
+    print(f"| model | {' ms | '.join(ENGINES)} ms | ratio | best peer | error | import and compile s | {memories} |")
+    print("| --- |" + " --- |" * (len(ENGINES) + 6))
     rows = []
     for path in args.models:
         rows.append(measure(path, options, args.rounds))
