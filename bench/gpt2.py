@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 from math import prod
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import numpy as np
 import onnx
@@ -29,14 +29,14 @@ class Writer:
         self._data, self._location = data, location
         self._random = np.random.default_rng(0).standard_normal(BLOCK, np.float32)
 
-    def add(self, op: str, *inputs: str, outputs: int = 1, **attributes: object) -> str:
+    def add(self, op: str, *inputs: str, outputs: int = 1, **attributes: Any) -> str:
         """Adds a node, and returns the name of its result, or the start of the names of several."""
         name = f"v{len(self.nodes)}"
         names = [name] if outputs == 1 else [f"{name}_{k}" for k in range(outputs)]
         self.nodes.append(helper.make_node(op, list(inputs), names, **attributes))
         return name
 
-    def constant(self, array: np.ndarray) -> str:
+    def constant(self, array: np.ndarray[Any, Any]) -> str:
         """Adds a small initialiser, which is inside of the model."""
         name = f"c{len(self.tensors)}"
         self.tensors.append(onnx.numpy_helper.from_array(array, name))
@@ -77,7 +77,7 @@ def layer(w: Writer, x: str, name: str, words: int, width: int, heads: int, mask
         w.add("Transpose", w.add("Reshape", f"{parts}_{k}", split), perm=perm)
         for k, perm in enumerate(([0, 2, 1, 3], [0, 2, 3, 1], [0, 2, 1, 3]))
     )
-    scores = w.add("Mul", w.add("MatMul", query, key), w.constant(np.float32((width // heads) ** -0.5)))
+    scores = w.add("Mul", w.add("MatMul", query, key), w.constant(np.array((width // heads) ** -0.5, np.float32)))
     seen = w.add("Softmax", w.add("Add", scores, mask), axis=-1)
     mixed = w.add("Transpose", w.add("MatMul", seen, value), perm=[0, 2, 1, 3])
     mixed = w.add("Reshape", mixed, w.constant(np.array([1, words, width])))

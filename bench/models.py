@@ -248,7 +248,7 @@ def main() -> None:
     options += [] if args.cpu is None else [f"--cpu={args.cpu}"]
     options += [f"--threads={args.threads}"]
     times = " | ".join(f"{engine} ms" for engine in ENGINES)
-    print(f"| model | {times} | ratio | best peer | error | import and compile s | peak MB | steady MB |")
+    print(f"| model | {times} | ratio | best peer | error | import and compile s | peak MB (of each) | steady MB |")
     print("| --- |" + " --- |" * (len(ENGINES) + 6))
     rows = []
     for path in args.models:

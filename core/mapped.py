@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import mmap
 import os
+import sys
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakValueDictionary
+
+from .messages.forks import free_in_children
 
 if TYPE_CHECKING:
     import numpy as np
@@ -49,7 +52,8 @@ class ChangedError(OSError):
 
 
 _mapped: Final[WeakValueDictionary[Stamp, MappedFile]] = WeakValueDictionary()
-_lock: Final = Lock()
+_LOCK = Lock()
+free_in_children(sys.modules[__name__], "_LOCK")
 
 
 def map_file(path: str | Path, expected: Stamp | None = None) -> MappedFile:
@@ -61,7 +65,7 @@ def map_file(path: str | Path, expected: Stamp | None = None) -> MappedFile:
     Raises `OSError` for a file that cannot be read, `ChangedError` where it is not as `expected`, ValueError for an
     empty file.
     """
-    with _lock:
+    with _LOCK:
         known = None if expected is None else _mapped.get(expected)
         try:
             with open(path, "rb") as file:
