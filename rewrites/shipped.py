@@ -26,7 +26,7 @@ SHIPPED: Final[dict[str, str]] = {
 @lru_cache(maxsize=32)
 def shipped_rules(name: str) -> tuple[Rule, ...]:
     """
-    Returns the rules of a shipped file, whose ops the tests verify.
+    Returns the rules of a shipped file, which the tests verify.
 
     Raises `KeyError` for a name that is not in `SHIPPED`.
     """

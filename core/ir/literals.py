@@ -1,10 +1,24 @@
-"""Integers that ops of arith spell out."""
+"""Integers that ops of arith spell out, and the attributes that hold them. Making one takes longer than an op."""
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import IntegerAttr
+from xdsl.dialects.builtin import IndexType, IntegerAttr, IntegerType, i64
 from xdsl.ir import SSAValue
+
+
+@lru_cache(maxsize=4096)
+def index_attribute(value: int) -> IntegerAttr[IndexType]:
+    """Returns `value : index`, shared."""
+    return IntegerAttr(value, IndexType())
+
+
+@lru_cache(maxsize=4096)
+def i64_attribute(value: int) -> IntegerAttr[IntegerType]:
+    """Returns `value : i64`, shared."""
+    return IntegerAttr(value, i64)
 
 
 def constant_of(value: SSAValue) -> int | None:

@@ -32,6 +32,7 @@ from xdsl.irdl import AttrConstraint, IntConstraint, VerificationContext, opt_pr
 from xdsl.utils.exceptions import VerifyException
 
 from ...core.ir.element_types import ATTRIBUTES, dtype_name
+from ...core.ir.literals import i64_attribute
 from ...core.messages.diagnostics import did_you_mean
 from ...core.text.parsing import HintedParseError
 from .element_types import rejection
@@ -120,7 +121,7 @@ class IntegerKind(PropertyKind):
     def from_python(self, value: Any) -> Attribute:
         if isinstance(value, bool) or not hasattr(value, "__index__"):
             raise self.mismatch(value)
-        return IntegerAttr(value.__index__(), i64)
+        return i64_attribute(value.__index__())
 
     def parse(self, parser: Parser, name: str) -> Attribute:
         return IntegerAttr(self.parse_integer(parser, name), i64)

@@ -7,11 +7,12 @@ from contextlib import contextmanager
 from typing import TypeVar
 
 from xdsl.dialects import arith, scf
-from xdsl.dialects.builtin import IndexType, IntegerAttr, LocationAttr, StringAttr, UnitAttr, UnknownLoc
+from xdsl.dialects.builtin import IndexType, LocationAttr, StringAttr, UnitAttr, UnknownLoc
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineConstantExpr, AffineDimExpr, AffineExpr
 
 from ...analysis.affine import Interval, bounds
+from ...core.ir.literals import index_attribute
 from ...core.roles import LOOP, PARALLEL, UNCHECKED
 from ...dialects.tensor_loop import Extent
 
@@ -58,7 +59,7 @@ class LoopNest:
         """Returns an `index` constant."""
         op = self._constants.get(value)
         if op is None:
-            op = arith.ConstantOp(IntegerAttr(value, IndexType()))
+            op = arith.ConstantOp(index_attribute(value))
             op.result.name_hint = f"c{value}" if value >= 0 else "negative"
             op.location = self.location
             self._constants[value] = op

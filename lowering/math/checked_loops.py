@@ -23,6 +23,8 @@ from .expansions.doubles import ABS64
 from .expansions.doubles_trigonometric import FARTHEST_BITS, cos, sin, tan
 from .expansions.math_ops import ConstantKey
 
+_VECTORIZE = StringAttr("vectorize")
+
 CHECKED: dict[type[Operation], Callable[[MathOps, Value], Value]] = {
     math.CosOp: cos,
     math.SinOp: sin,
@@ -50,7 +52,7 @@ def expand_checked_loops(module: ModuleOp, chosen: frozenset[type[Operation]]) -
     """
     count = 0
     for loop in ops_of(module, scf.ForOp):
-        if loop.attributes.get(LOOP) != StringAttr("vectorize"):
+        if loop.attributes.get(LOOP) != _VECTORIZE:
             continue
         functions = [op for op in loop.body.block.ops if type(op) in CHECKED and type(op) in chosen]
         functions = [op for op in functions if isinstance(op.operands[0].type, Float64Type)]
@@ -66,7 +68,7 @@ def expand_checked_loops(module: ModuleOp, chosen: frozenset[type[Operation]]) -
 def drop_vain_hints(module: ModuleOp, types: Collection[type[Operation]]) -> None:
     """Takes `vectorize` from loops that still call functions of `types` on f64, as LLVM warns of each."""
     for loop in ops_of(module, scf.ForOp):
-        if loop.attributes.get(LOOP) == StringAttr("vectorize") and any(
+        if loop.attributes.get(LOOP) == _VECTORIZE and any(
             type(op) in types and isinstance(op.results[0].type, Float64Type) for op in loop.walk()
         ):
             loop.attributes[LOOP] = StringAttr("no-vectorize")
@@ -150,5 +152,5 @@ def _check(loop: scf.ForOp, arguments: list[SSAValue], needed: list[Operation], 
         so_far = so_far | (FARTHEST_BITS - size)
     end.operands[0] = so_far.ssa
     check = scf.ForOp(loop.lb, loop.ub, loop.step, [zero], Region(body))
-    check.attributes[LOOP] = StringAttr("vectorize")
+    check.attributes[LOOP] = _VECTORIZE
     return check

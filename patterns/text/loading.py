@@ -55,18 +55,16 @@ def rules_of_text(text: str, name: str = "<rules>", ctx: Context | None = None) 
 
 
 def rules_of_valid_text(text: str, name: str) -> tuple[Rule, ...]:
-    """Returns the rules of a text whose ops are known to be valid, as those of shipped files are."""
+    """Returns the rules of a text that is known to be valid, as those of shipped files are."""
     context = make_context()
-    return rules_of_module(parse_text(context, text, name), context)
+    return tuple(rule for _, rule in _written_rules(parse_text(context, text, name), context, {}))
 
 
 def rules_of_module(module: ModuleOp, ctx: Context) -> tuple[Rule, ...]:
     """Returns the rules of a module. Raises `OperationError` at the rule or op that is not valid."""
-    load_rule_functions()
     found: dict[str, Rule] = {}
     places: dict[int, Operation] = {}
-    written = [(op, _RuleReader(op, places).read()) for op in dialect.rules_of(module)]
-    for op, rule in [*written, *rules_of_functions(module), *rules_of_pdl(module, ctx)]:
+    for op, rule in _written_rules(module, ctx, places):
         if rule.name in found:
             raise OperationError(op, f"there are two rules called '{rule.name}'")
         try:
@@ -76,6 +74,13 @@ def rules_of_module(module: ModuleOp, ctx: Context) -> tuple[Rule, ...]:
             raise OperationError(place, error.message, hint=error.hint) from error
         found[rule.name] = rule
     return tuple(found.values())
+
+
+def _written_rules(module: ModuleOp, ctx: Context, places: dict[int, Operation]) -> list[tuple[Operation, Rule]]:
+    """Returns the rules of a module with their ops. It adds the op that each part was made from to `places`."""
+    load_rule_functions()
+    written = [(op, _RuleReader(op, places).read()) for op in dialect.rules_of(module)]
+    return [*written, *rules_of_functions(module), *rules_of_pdl(module, ctx)]
 
 
 def _names(op: dialect.OpOp | dialect.CreateOp) -> tuple[str, ...]:

@@ -13,11 +13,12 @@ from itertools import chain, count
 from typing import NamedTuple, TypeVar
 
 from xdsl.dialects import arith, scf
-from xdsl.dialects.builtin import IndexType, IntegerAttr
+from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
 from ...analysis.affine import linear_terms
+from ...core.ir.literals import index_attribute
 from ...core.ir.walk import ops_of
 from ...dialects.tensor_loop import BlockOp, ForOp, FuncOp, InitOp
 from ...dialects.tensor_loop.loops import loop_body
@@ -157,7 +158,7 @@ class ScheduledNest:
             return index
         key = (self.block, None, index, 0)
         if (found := self._known.get(key)) is None:
-            attribute = IntegerAttr(index, IndexType())
+            attribute = index_attribute(index)
             op = arith.ConstantOp.create(result_types=(attribute.type,), properties={"value": attribute})
             found = self._known[key] = self.add(op).result
         return found

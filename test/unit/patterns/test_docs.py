@@ -31,6 +31,14 @@ def test_rules_are_listed(name: str) -> None:
     assert listed == [(rule.name, rule.numerics, rule.doc) for rule in shipped_rules(name)]
 
 
+@pytest.mark.parametrize("name", SHIPPED)
+def test_shipped_rules_are_valid(name: str) -> None:
+    """They are not verified when they are loaded."""
+    path = ROOT / "rewrites" / SHIPPED[name] / f"{name}.mlir"
+    found = rules_of_text(path.read_text(encoding="utf-8"), str(path))
+    assert [rule.name for rule in found] == [rule.name for rule in shipped_rules(name)]
+
+
 @pytest.mark.parametrize("heading", ["Conditions", "Builders"])
 def test_names_are_listed_with_their_docstrings(heading: str) -> None:
     shipped_rules("simplify")
