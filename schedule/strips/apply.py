@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from xdsl.dialects.builtin import MemRefType, StringAttr
+from xdsl.dialects.builtin import MemRefType, StringAttr, VectorType
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
@@ -19,13 +19,14 @@ from ..kernels.contraction import Contraction, contraction_of
 from ..kernels.epilogue import Epilogue, epilogue_of
 from ..kernels.given_tiling import tiling_of
 from ..kernels.register_tiles import RegisterTile, choose_tile
-from ..kernels.scheduled_nest import ScheduledNest
+from ..kernels.scheduled_nest import Index, ScheduledNest
 from ..kernels.tilings import Tiling, rows_near, steps_of
 from ..products.panels import PackedPanels, panels_type
 from ..products.tile_contraction import ContractionNest
 from ..products.turned import TurnedPanels, reading_source, turned
 from ..rows.maxima import relax_block, relaxed
 from ..rows.schedule import fuse_rows_in
+from .ahead import RowsAhead, rows_ahead
 from .chain import Chain
 from .plan import StripPlan
 from .recut import Cut, Strips, kept_dimensions, outer_extents, recut, share_memory, strip_type
@@ -65,6 +66,9 @@ class _Product:
 class _InStrip(ContractionNest):
     """The tiles of one strip. The loops around them are there."""
 
+    ahead: RowsAhead | None = None
+    """What each tile prefetches."""
+
     def emit(self, at: Sequence[AffineExpr]) -> None:
         """Emits the tiles. `at` are the variables of the loops around, which are the outer axes in order."""
         builder = self.builder
@@ -75,6 +79,14 @@ class _InStrip(ContractionNest):
                 self.run_ = run
                 with builder.loop(run.blocks, "n0") as self.n0:
                     self._tiles([])
+
+    def _sum(
+        self, reduce: list[int], at: dict[int, Index], block: tuple[Index, Index, Index], total: SSAValue
+    ) -> SSAValue:
+        if self.ahead is not None and self.c.m is not None:
+            assert isinstance(total.type, VectorType)
+            self.ahead.prefetch(self.builder, at, at[self.c.m], total.type.get_shape()[0])
+        return super()._sum(reduce, at, block, total)
 
 
 class _StripNest:
@@ -153,7 +165,8 @@ class _StripNest:
             at = [*around, *inner]
             for number, grid in enumerate(grids):
                 if number in products:
-                    taken = self._tiles(products[number], at)
+                    ahead = rows_ahead(products[0].c, products[number].c, cut, len(around)) if number else None
+                    taken = self._tiles(products[number], at, ahead)
                 elif grid is not taken:
                     self._rest(grid, at, self.maxima[number])
         for op in list(holder.ops):
@@ -162,7 +175,7 @@ class _StripNest:
         for buffer, strips in self.strips.items():
             share_memory(strips.buffer, shared[buffer].buffer)
 
-    def _tiles(self, product: _Product, at: Sequence[AffineExpr]) -> GridOp | None:
+    def _tiles(self, product: _Product, at: Sequence[AffineExpr], ahead: RowsAhead | None) -> GridOp | None:
         """Emits the tiles of a product. Returns the grid of the map after it if that is done on the tiles."""
         c = product.c
         epilogue: Epilogue | None = epilogue_of(c)
@@ -174,7 +187,10 @@ class _StripNest:
             and epilogue.out.type.element_type == c.tile_element
         ):
             c = replace(c, out=epilogue.out)
-        _InStrip(self.builder, c, product.tiling, epilogue, product.packed).emit(at)
+        nest = _InStrip(self.builder, c, product.tiling, epilogue, product.packed)
+        if product.tiling.depth_blocks == 1 and c.extent(c.n) <= product.tiling.tile.columns:  # One tile per row.
+            nest.ahead = ahead
+        nest.emit(at)
         return None if epilogue is None else epilogue.grid
 
     def _product(self, number: int, grid: GridOp, around: list[AffineExpr]) -> _Product:
