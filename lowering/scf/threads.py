@@ -30,6 +30,7 @@ from ...core.ir.symbols import fresh_name
 from ...core.ir.walk import ops_of, walk
 from ...core.passes.base import StepwellPass
 from ...core.roles import CHUNK, NOALIAS, PARALLEL, TASK
+from .collapse import collapsed
 
 
 @dataclass(frozen=True)
@@ -55,8 +56,9 @@ class OutlineParallelLoopsPass(StepwellPass):
     A chunk is the iterations that take about one part in 16 of the loop, at least 4000 and at most `grain` nanoseconds,
     or `stepwell.grain` of the function, by an estimate of the work. The number of threads does not matter, so results
     cannot depend on it. A loop stays serial when it makes less than two chunks, carries values, has unknown bounds, or
-    uses a value from outside that no frame can hold (a vector). Of nested loops the outermost is taken. A stack buffer
-    that only the loop uses becomes a buffer of each chunk.
+    uses a value from outside that no frame can hold (a vector). Of nested loops the outermost is taken. If it has less
+    than 16 iterations, it becomes one loop with a marked loop that is all that it holds. A stack buffer that only the
+    loop uses becomes a buffer of each chunk.
     """
 
     name = "outline-parallel-loops"
@@ -67,7 +69,7 @@ class OutlineParallelLoopsPass(StepwellPass):
         taken = {name.data for each in op.ops if isinstance(name := each.get_attr_or_prop("sym_name"), StringAttr)}
         for function in [each for each in op.ops if isinstance(each, func.FuncOp)]:
             for loop in list(_parallel_loops(function)):
-                if (part := _Outlining(function, loop, self.grain).run(taken)) is None:
+                if (part := _Outlining(function, collapsed(loop), self.grain).run(taken)) is None:
                     self.count("loops left serial")
                     continue
                 Rewriter.insert_op(part, InsertPoint.after(function))
@@ -75,15 +77,13 @@ class OutlineParallelLoopsPass(StepwellPass):
 
 
 def _parallel_loops(function: func.FuncOp) -> Iterator[scf.ForOp]:
-    """Yields the marked loops that are in no marked one. All marks go."""
+    """Yields the marked loops that are in no marked one. The marks of the others go when the next one is wanted."""
     marked = [op for op in ops_of(function, scf.ForOp) if PARALLEL in op.attributes]
-    for op in marked:
-        del op.attributes[PARALLEL]
-    last: scf.ForOp | None = None
+    outer: list[scf.ForOp] = []
     for op in marked:  # A walk meets the ops inside a loop right after it.
-        if last is None or not last.is_ancestor(op):
-            last = op
-            yield op
+        if not outer or not outer[-1].is_ancestor(op):
+            outer.append(op)
+    yield from outer
 
 
 class _Outlining:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from math import prod
+
 from xdsl.dialects.builtin import IntegerAttr, StringAttr
 from xdsl.ir import Block, Operation
 
 from ...analysis.loop_nests import body_ops
-from ...analysis.work import WORTH_SHARING, chunk_of, grain_of, nanoseconds, nanoseconds_of_iteration
+from ...analysis.work import CHUNKS, WORTH_SHARING, chunk_of, grain_of, nanoseconds, nanoseconds_of_iteration
 from ...core.ir.walk import ops_of
 from ...core.messages.diagnostics import fail
 from ...core.roles import GRAIN, SHARE
@@ -14,10 +16,13 @@ from ...dialects.tensor_loop import BlockOp, ForOp, FuncOp, LoopOp
 from ..primitives.cut import loop_partition
 from ..primitives.dependences import Dependences
 from ..primitives.nests import function_of
-from ..primitives.reshape import split
+from ..primitives.reshape import known_extent, split
 
 ENOUGH = 8
 """The number of iterations that share well among a few threads. With fewer, loops inside are looked at first."""
+
+LEAST_INSIDE = 100.0
+"""The nanoseconds of an iteration from which on it does not matter that its number is divided to get the variables."""
 
 VECTORS = 64
 """The chunks of a loop of vectors are a multiple of that many iterations."""
@@ -56,9 +61,11 @@ def parallelize(function: FuncOp) -> int:
 
         tensor_loop.for %i in 512 parallel { tensor_loop.for %j in 1024 vectorized { <exp> } }
 
-    A loop that is `vectorized` itself is split in two first. Where a loop has few iterations, those inside it are taken
-    if they are worth it. A function that has parallel loops already has been scheduled, and stays. `stepwell.share` of
-    a block says from how much work on the loops around it are shared.
+    A loop that is `vectorized` itself is split in two first. Where a loop has few iterations, the loops that stand
+    directly inside it are marked with it, and `outline-parallel-loops` makes one of them. So threads meet once and end
+    together. Where that cannot be, loops inside it are taken if they are worth it. A function that has parallel loops
+    already has been scheduled, and stays. `stepwell.share` of a block says from how much work on the loops around it
+    are shared.
     """
     if any(op.kind_name == "parallel" for op in ops_of(function, ForOp)):
         return 0
@@ -95,11 +102,35 @@ def _loop(op: LoopOp) -> int:
     """Marks `op` or the loops inside it."""
     if not isinstance(op, ForOp) or not isinstance(op.extent, int):
         return _inside(op.body.block)
+    nest = _nest(op)
+    if nest and prod(known_extent(loop) for loop in nest) >= ENOUGH:
+        for loop in nest[1:]:
+            loop.kind = StringAttr("parallel")
+        return _mark(op)
     if op.extent < ENOUGH and (count := _inside(op.body.block)):
         return count
     if op.extent > 1 and op.kind_name != "unrolled" and Dependences(op).blame(op) is None:
         return _mark(op)
     return _inside(op.body.block) if op.extent >= ENOUGH else 0
+
+
+def _nest(op: ForOp) -> list[ForOp]:
+    """
+    Returns `op` and loops that stand directly inside each other in it, until there are `CHUNKS` iterations of all
+    together. They all are serial and have independent iterations. It is empty where that is not so for `op`.
+    """
+    nest: list[ForOp] = []
+    inside: list[Operation] = [op]
+    while len(inside) == 1 and isinstance(loop := inside[0], ForOp) and loop.kind_name == "serial":
+        if not isinstance(loop.extent, int) or loop.extent < 1 or Dependences(loop).blame(loop) is not None:
+            break
+        if nest and nanoseconds_of_iteration(loop) < LEAST_INSIDE:
+            break
+        nest.append(loop)
+        if prod(known_extent(each) for each in nest) >= CHUNKS:
+            break
+        inside = body_ops(loop.body.block)
+    return nest
 
 
 def _mark(loop: ForOp) -> int:

@@ -120,3 +120,42 @@ tensor_loop.func @temporary_per_iteration(%A: memref<256x4096xf32>) outs(%B: mem
     }
   }
 }
+
+// A loop of few iterations goes together with the loops that are all that is in it, until there are 16.
+// CHECK-LABEL: @nest
+// CHECK: tensor_loop.for %i in 4 parallel {
+// CHECK-NEXT: tensor_loop.for %j in 6 parallel {
+// CHECK-NEXT: tensor_loop.for %k in 4 {
+tensor_loop.func @nest(%A: memref<4x6x4x1024xf32>) outs(%B: memref<4x6x4x1024xf32>) {
+  tensor_loop.for %i in 4 {
+    tensor_loop.for %j in 6 {
+      tensor_loop.for %k in 4 {
+        tensor_loop.for %l in 1024 vectorized {
+          tensor_loop.block "exp" spatial(%vi in 4 = %i, %vj in 6 = %j, %vk in 4 = %k, %vl in 1024 = %l) attributes {stepwell.share = 10000 : i64} {
+            %0 = memref.load %A[%vi, %vj, %vk, %vl] : memref<4x6x4x1024xf32>
+            %1 = math.exp %0 : f32
+            memref.store %1, %B[%vi, %vj, %vk, %vl] : memref<4x6x4x1024xf32>
+          }
+        }
+      }
+    }
+  }
+}
+
+// The second loop writes the same elements again and again, so the nest ends with the first.
+// CHECK-LABEL: @no_nest
+// CHECK: tensor_loop.for %i in 8 parallel {
+// CHECK-NEXT: tensor_loop.for %j in 12 {
+tensor_loop.func @no_nest(%A: memref<8x12x1024xf32>) outs(%B: memref<8x1024xf32>) {
+  tensor_loop.for %i in 8 {
+    tensor_loop.for %j in 12 {
+      tensor_loop.for %l in 1024 vectorized {
+        tensor_loop.block "exp" spatial(%vi in 8 = %i, %vj in 12 = %j, %vl in 1024 = %l) attributes {stepwell.share = 10000 : i64} {
+          %0 = memref.load %A[%vi, %vj, %vl] : memref<8x12x1024xf32>
+          %1 = math.exp %0 : f32
+          memref.store %1, %B[%vi, %vl] : memref<8x1024xf32>
+        }
+      }
+    }
+  }
+}

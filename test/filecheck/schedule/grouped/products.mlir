@@ -6,7 +6,7 @@
 // CHECK-SAME: memref<4x1x3x3x32x32xf32>
 // CHECK-NOT: tensor_loop.alloc
 // CHECK: tensor_loop.for %oh in 14 parallel {
-// CHECK-NEXT: tensor_loop.for %g in 4 {
+// CHECK-NEXT: tensor_loop.for %g in 4 parallel {
 // CHECK-NEXT: tensor_loop.block "conv2d" spatial(%voh in 14 = %oh, %vg in 4 = %g)
 // CHECK: %[[G:.*]] = arith.muli %vg
 // CHECK: tile.mma %{{.*}}, %x[{{.*}}], %w[%vg, {{.*}}] depth 4
