@@ -29,7 +29,7 @@ from ..core.ir.walk import walk
 from ..core.messages.collector import patient_collector
 from ..core.messages.locations import source_directory, source_point
 from ..core.messages.stages import stage
-from ..core.passes.context import config_value, context_key, set_config
+from ..core.passes.context import config_value, context_key, current_context, set_config
 from ..core.passes.instrument import Instrument
 from ..core.passes.pipelines import run_pipeline
 from ..core.passes.progress import PassProgress
@@ -269,10 +269,16 @@ class Source:
             return kept
         module = copy_of(self.module)
         description, code = self.compiled(module, self.pipeline_for(shapes))
-        take_apart(module)
+        if not self._is_watched():
+            take_apart(module)
         if self.use_cache:
             disk.store(key, description.to_json(), code)
         return self.program(description, code)
+
+    def _is_watched(self) -> bool:
+        """Returns whether an instrument of the caller has seen the program, and may have kept some of it."""
+        context = self.context.copy().run(current_context)
+        return context is not None and bool(context.instruments)
 
     def _kept(self, key: str) -> Program | None:
         """Returns the program in the compile cache. An entry that is none is deleted, and is as good as absent."""
