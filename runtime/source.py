@@ -58,6 +58,7 @@ from .stairs import (
     has_unknown_sizes,
     in_pipeline,
     leave_open_entries_out,
+    nobody_watches,
     set_signatures,
     take_down,
 )
@@ -267,9 +268,10 @@ class Source:
         key = self.key(shapes) if self.use_cache else ""
         if self.use_cache and (kept := self._kept(key)) is not None:
             return kept
-        module = copy_of(self.module)
-        description, code = self.compiled(module, self.pipeline_for(shapes))
-        take_apart(module)
+        module, pipeline = copy_of(self.module), self.pipeline_for(shapes)
+        description, code = self.compiled(module, pipeline)
+        if self.context.copy().run(nobody_watches, pipeline):
+            take_apart(module)
         if self.use_cache:
             disk.store(key, description.to_json(), code)
         return self.program(description, code)
