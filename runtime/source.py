@@ -29,7 +29,7 @@ from ..core.ir.walk import walk
 from ..core.messages.collector import patient_collector
 from ..core.messages.locations import source_directory, source_point
 from ..core.messages.stages import stage
-from ..core.passes.context import config_value, context_key, current_context, set_config
+from ..core.passes.context import config_value, context_key, set_config
 from ..core.passes.instrument import Instrument
 from ..core.passes.pipelines import run_pipeline
 from ..core.passes.progress import PassProgress
@@ -58,6 +58,7 @@ from .stairs import (
     has_unknown_sizes,
     in_pipeline,
     leave_open_entries_out,
+    nobody_watches,
     set_signatures,
     take_down,
 )
@@ -267,18 +268,13 @@ class Source:
         key = self.key(shapes) if self.use_cache else ""
         if self.use_cache and (kept := self._kept(key)) is not None:
             return kept
-        module = copy_of(self.module)
-        description, code = self.compiled(module, self.pipeline_for(shapes))
-        if not self._is_watched():
+        module, pipeline = copy_of(self.module), self.pipeline_for(shapes)
+        description, code = self.compiled(module, pipeline)
+        if self.context.copy().run(nobody_watches, pipeline):
             take_apart(module)
         if self.use_cache:
             disk.store(key, description.to_json(), code)
         return self.program(description, code)
-
-    def _is_watched(self) -> bool:
-        """Returns whether an instrument of the caller has seen the program, and may have kept some of it."""
-        context = self.context.copy().run(current_context)
-        return context is not None and bool(context.instruments)
 
     def _kept(self, key: str) -> Program | None:
         """Returns the program in the compile cache. An entry that is none is deleted, and is as good as absent."""

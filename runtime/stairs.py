@@ -22,6 +22,7 @@ from ..core.ir.verification import verify_module
 from ..core.ir.walk import walk
 from ..core.messages.diagnostics import fail, printable
 from ..core.messages.stages import stage
+from ..core.passes.context import current_context
 from ..core.passes.instrument import Instrument
 from ..core.passes.pipeline_text import expand_pipeline, parse_pipeline
 from ..core.passes.pipelines import run_pipeline
@@ -115,6 +116,12 @@ def take_down(
     run_pipeline(context, module, passes, verify_each=verify_each, instruments=instruments)
     if pipeline not in PIPELINES and not verify_each:
         verify_module(module)
+
+
+def nobody_watches(pipeline: str) -> bool:
+    """Returns whether nobody can keep ops of a module while it is lowered: no instrument, and no pass but our own."""
+    context = current_context()
+    return pipeline in PIPELINES and (context is None or not context.instruments)
 
 
 def in_pipeline(entry: str) -> str:

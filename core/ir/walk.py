@@ -9,7 +9,7 @@ sixth of the time to compile.
 
 from __future__ import annotations
 
-from typing import TypeVar
+from typing import TypeVar, cast
 
 from xdsl.ir import Block, Operation, Region
 
@@ -26,17 +26,19 @@ def walk(root: Operation | Region | Block) -> list[Operation]:
     """
     found: list[Operation] = []
     pending: list[Operation] = []
-    if root.__class__ is Block:
+    op: Operation | None
+    if type(root) is Block:
         if root._first_op is not None:
             pending.append(root._first_op)
-    elif root.__class__ is Region:
+    elif type(root) is Region:
         _add_first_ops(root, pending)
     else:
-        found.append(root)
-        for region in reversed(root.regions):
+        op = cast(Operation, root)
+        found.append(op)
+        for region in reversed(op.regions):
             _add_first_ops(region, pending)
     while pending:
-        op: Operation | None = pending.pop()
+        op = pending.pop()
         while op is not None:
             found.append(op)
             following = op._next_op

@@ -66,7 +66,7 @@ def shape_of(buffer: SSAValue) -> tuple[int, ...]:
     memref.
     """
     kind = buffer._type
-    if kind.__class__ is not MemRefType and not isinstance(kind, MemRefType):
+    if not isinstance(kind, MemRefType):
         return ()
     return tuple([size.data for size in kind.shape.data])
 

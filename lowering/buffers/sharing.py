@@ -91,7 +91,7 @@ class InPlaceKernels:
             attribute.string_value()
             for op in walk(self.module)
             for attribute in (*op.properties.values(), *op.attributes.values())
-            if attribute.__class__ is SymbolRefAttr
+            if type(attribute) is SymbolRefAttr
         }
         for name in dict.fromkeys((*(key[0] for key in self._made), *self._made.values())):
             kernel = self.kernels[name]

@@ -205,7 +205,8 @@ def _arguments(op: llvm.CallIntrinsicOp | llvm.CallOp) -> Sequence[SSAValue]:
 
 
 def call_intrinsic(text: FunctionText, op: llvm.CallIntrinsicOp) -> None:
-    _intrinsic(text, op, op.properties["intrin"].data.removeprefix("llvm."), _arguments(op))
+    name: Any = op.properties["intrin"]
+    _intrinsic(text, op, name.data.removeprefix("llvm."), _arguments(op))
 
 
 def _intrinsic(text: FunctionText, op: Operation, base: str, operands: Sequence[SSAValue]) -> None:

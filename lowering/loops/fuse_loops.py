@@ -191,7 +191,7 @@ def _remove_unused(module: ModuleOp) -> None:
         attribute.root_reference.data
         for op in walk(module)
         for attribute in (*op.properties.values(), *op.attributes.values())
-        if attribute.__class__ is SymbolRefAttr
+        if type(attribute) is SymbolRefAttr
     }
     for op in list(module.ops):
         if isinstance(op, tensor_loop.FuncOp) and op.sym_name.data not in used:

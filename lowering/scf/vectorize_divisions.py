@@ -12,6 +12,7 @@ A check in a loop keeps it from running on vectors. So the checks of divisors wa
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import cast
 
 from xdsl.context import Context
 from xdsl.dialects import arith, cf, math, memref, scf
@@ -83,8 +84,8 @@ class VectorizeDivisionsPass(StepwellPass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         wide = chosen_machine(self.target).has_wide_registers if self.wide is None else self.wide
         for loop in ops_of(op, scf.ForOp):
-            ops = ops_in(loop.body.block)
-            found = [each for each in ops if is_kind(each.__class__, Division) and _is_taken(each, wide)]
+            divisions = [each for each in ops_in(loop.body.block) if is_kind(each.__class__, Division)]
+            found = [each for each in cast(list[Division], divisions) if _is_taken(each, wide)]
             if not found or not _is_free(loop):
                 continue
             for division in found:

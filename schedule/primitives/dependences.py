@@ -108,7 +108,7 @@ class Dependences:
     def opaque(self) -> Blame | None:
         """Returns something in the loop whose effects are not known."""
         for op in walk(self.outer):
-            if op.__class__ is BlockOp:
+            if type(op) is BlockOp:
                 blame = orderless(op)
                 if blame is not None:
                     return blame

@@ -71,8 +71,9 @@ def test_operands_are_replaced_and_values_are_told() -> None:
     function = next(op for op in module.ops if isinstance(op, func.FuncOp))
     loop = next(op for op in function.body.block.ops if op.name == "scf.for")
     number, start = function.body.block.args
-    for values in ({start: number}, {}):
-        short, long = dict[SSAValue, SSAValue](values), dict[SSAValue, SSAValue](values)
+    for pairs in ([(start, number)], []):
+        short: dict[SSAValue, SSAValue] = dict(pairs)
+        long: dict[SSAValue, SSAValue] = dict(pairs)
         copies = clone_op(loop, short), loop.clone(long)
         assert [*copies[0].operands] == [*copies[1].operands]
         assert short.keys() == long.keys()

@@ -5,9 +5,13 @@ from __future__ import annotations
 import gc
 import weakref
 
+import stepwell
 from stepwell.core.ir.teardown import take_apart
 from stepwell.core.ir.walk import walk
+from stepwell.core.passes.context import PassContext
+from stepwell.core.passes.instrument import Instrument
 from stepwell.core.text.parsing import make_context, parse_text
+from xdsl.dialects.builtin import ModuleOp
 
 PROGRAM = """
 func.func @loops(%n: index, %x: f32) -> f32 {
@@ -24,6 +28,13 @@ func.func @branches(%b: i1) {
   func.return
 ^later(%c: i1):
   cf.cond_br %c, ^end, ^end
+}
+"""
+
+NEGATE = """
+func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
+  %0 = graph.negative %x : (tensor<2xf32>) -> tensor<2xf32>
+  func.return %0 : tensor<2xf32>
 }
 """
 
@@ -52,3 +63,19 @@ def test_the_rest_of_a_module_stays() -> None:
     take_apart(first)
     module.verify()
     assert [str(op) for op in module.ops] == [text]
+
+
+class Keeping(Instrument):
+    """Keeps the module after the last pass."""
+
+    kept: ModuleOp | None = None
+
+    def after_pipeline(self, module: ModuleOp) -> None:
+        self.kept = module
+
+
+def test_what_an_instrument_keeps_stays() -> None:
+    keeping = Keeping()
+    with PassContext(3, instruments=[keeping]):
+        stepwell.compile(NEGATE, cache=False)
+    assert keeping.kept is not None and "llvm.func" in str(keeping.kept)
