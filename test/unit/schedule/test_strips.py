@@ -118,6 +118,17 @@ def test_rows_that_are_masked_throughout_are_nan() -> None:
     assert np.isnan(found[:, :, ::5]).all() and not np.isnan(found[:, :, 1::5]).any()
 
 
+@pytest.mark.parametrize("numerics", ["default", "strict"])
+def test_nan_and_infinities(numerics: str) -> None:
+    shapes = (1, 2, 40, 16), (1, 2, 48, 16), (1, 2, 48, 16)
+    random = np.random.default_rng(7)
+    q, k, v = (random.standard_normal(each).astype(np.float32) for each in shapes)
+    q[0, 0, 5, 3], v[0, 0, 7, 2], v[0, 1, 9, 4] = np.nan, np.inf, -np.inf
+    (found,) = stepwell.compile(attention(*shapes), numerics=numerics)(q, k, v)
+    np.testing.assert_allclose(found, expected(q, k, v), rtol=2e-5, atol=2e-6)
+    assert np.isnan(found[0, 0, 5]).all() and np.isinf(found[0, 0, :, 2]).sum() == 39
+
+
 def test_causal_choice() -> None:
     shapes = (1, 2, 70, 16), (1, 2, 70, 16), (1, 2, 70, 16)
     random = np.random.default_rng(4)
