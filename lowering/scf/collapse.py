@@ -81,7 +81,8 @@ class _Collapsing:
         for loop, variable in zip(self.nest, variables, strict=True):
             loop.body.block.args[0].replace_all_uses_with(variable)
         bounds = [_index(value) for value in (0, prod(map(_trips, self.nest)), 1)]
-        result = scf.ForOp(*(op.results[0] for op in bounds), [], self.block)
+        lower, upper, step = (op.results[0] for op in bounds)
+        result = scf.ForOp(lower, upper, step, [], self.block)
         result.attributes = dict(innermost.attributes)
         for op in (*bounds, result):
             op.location = outermost.location
