@@ -18,6 +18,7 @@ from ..core import roles
 from ..core.ir.literals import constant_of
 from ..dialects import tile
 from ..dialects.tensor_loop import BlockOp, ForOp, InitOp, LoopOp
+from ..dialects.tile.mma import group_of
 
 GRAIN = 20_000
 """
@@ -94,7 +95,8 @@ def nanoseconds(op: Operation, vectorized: bool = False) -> float:
         return _elements(op.results[0]) * _region(op.body, True)
     if isinstance(op, tile.MmaOp):
         kind = "multiply-add of a tile register" if op.uses_amx else "multiply-add"
-        return op.sums * op.depth.value.data * _ELEMENT[kind]
+        apart = group_of(op.a_place.type.element_type) if op.groups is not None and op.using is None else 1
+        return op.sums * op.depth.value.data * apart * _ELEMENT[kind]
     if op.regions:
         return sum(_region(region, vectorized) for region in op.regions)
     if isinstance(op, tile.LoadOp):

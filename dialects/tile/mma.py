@@ -101,7 +101,7 @@ class MmaOp(IRDLOperation, AccessesBoxes):
     and without `using`, numbers count in full.
 
     `rows [first, count]` are the rows of the tile that something is added to. A starts at the first of them. The other
-    rows stay as they are.
+    rows stay as they are. `amx` adds to all rows.
 
         %sum = tile.mma %zeros, %A[%i, %zero], %B[%p, %zero, %zero, %zero] along [1, 2] depth 256 groups using "amx"
             : vector<32x32xi32>, memref<64x1024xi8>, memref<3x256x32x4xi8>
@@ -253,8 +253,8 @@ class MmaOp(IRDLOperation, AccessesBoxes):
         first, count = pair(self.rows)
         if first < 0 or count < 1 or first + count > rows:
             raise VerifyException(f"{count} rows from row {first} on, expected some of the {rows} of the tile")
-        if self.groups is not None:
-            raise VerifyException("groups are added to all rows of a tile")
+        if self.uses_amx:
+            raise VerifyException(f"the instruction {self.using} adds to all rows of a tile")
 
     def _verify_instruction(self, type_: VectorType, depth: int) -> None:
         if self.using is None:

@@ -28,7 +28,7 @@ from ...dialects.tensor_loop import BlockOp
 from ...machine.machine import Machine
 from .contraction import Contraction
 from .register_tiles import RegisterTile, fits, temporaries
-from .tilings import Tiling, choose_tiling, lines_ahead, rows_follow, steps_of
+from .tilings import Tiling, choose_tiling, rows_follow, steps_of, with_panels
 
 _UNFIT: dict[type, str] = {
     TilingAttr: "the block is no contraction that register tiles are made for",
@@ -71,7 +71,7 @@ def given_tiling(c: Contraction, prepacked: bool, target: Machine) -> Tiling | N
     tiling = tiling_of(found)
     tile = RegisterTile(min(tiling.tile.rows, c.extent(c.m)), min(tiling.tile.columns, c.extent(c.n)))
     tiling = replace(tiling, tile=tile, pack_b=tiling.pack_b or prepacked, steps=steps_of(c, tile, target))
-    return replace(tiling, lines_ahead=lines_ahead(c, tiling, target)) if prepacked else tiling
+    return with_panels(c, tiling, target) if prepacked else tiling
 
 
 def reason_against(tiling: Tiling, c: Contraction, prepacked: bool, target: Machine) -> str | None:

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from math import ceil, prod
 
-from xdsl.dialects.builtin import Float16Type, IntegerType
+from xdsl.dialects.builtin import Float16Type, IntegerType, bf16, f32
 
 from ...machine.machine import Machine
 from .contraction import Contraction
@@ -52,6 +52,8 @@ class Tiling:
     """The steps of the sum that one `tile.mma` writes out."""
     lines_ahead: int = 0
     """The cache lines of the next panels of b that are prefetched in each iteration of the loop over k."""
+    in_pairs: bool = False
+    """True where panels that are made once have two steps of the sum side by side."""
     rows_ahead: bool = False
     """True where the rows of a that the next tile reads are prefetched, a part at each step of the loop over k."""
 
@@ -93,7 +95,25 @@ def choose_tiling(c: Contraction, prepacked: bool, target: Machine) -> Tiling:
         outside = rows * (depth // blocks) * bytes_per <= room and (near or once)
     tiling = Tiling(chosen, pack, blocks, panels, outside, steps_of(c, chosen, target))
     tiling = replace(tiling, rows_ahead=rows_ahead(c, tiling, target))
-    return replace(tiling, lines_ahead=lines_ahead(c, tiling, target)) if prepacked else tiling
+    return with_panels(c, tiling, target) if prepacked else tiling
+
+
+def with_panels(c: Contraction, tiling: Tiling, target: Machine) -> Tiling:
+    """Returns `tiling` for a b that is in panels already."""
+    return replace(tiling, lines_ahead=lines_ahead(c, tiling, target), in_pairs=_in_pairs(c, tiling, target))
+
+
+def _in_pairs(c: Contraction, tiling: Tiling, target: Machine) -> bool:
+    """
+    Returns whether steps of the sum lie in pairs in panels of b.
+
+    They do where b is bf16 and a vector of f32 is one instruction on words of two, but two on a row of bf16. That is
+    so on x86-64. An odd step in the end, or one step at a time, would leave half of a pair over.
+    """
+    if not target.code_target.is_x86_64 or c.b.type.element_type != bf16 or c.tile_element != f32:
+        return False
+    depth = c.extent(c.k) // tiling.depth_blocks
+    return c.a.type.element_type == bf16 and depth % 2 == 0 and tiling.steps % 2 == 0
 
 
 def rows_near(c: Contraction, target: Machine) -> int:

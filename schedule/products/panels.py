@@ -16,6 +16,7 @@ from xdsl.ir.affine import AffineExpr
 from ...core.ir.element_types import is_small_float
 from ...dialects import tile
 from ...dialects.tensor_loop import AllocOp
+from ...dialects.tile import Place
 from ..kernels.contraction import Contraction
 from ..kernels.epilogue import place_of
 from ..kernels.register_tiles import split_columns
@@ -23,6 +24,9 @@ from ..kernels.scheduled_nest import ZERO, Bound, Index, ScheduledNest
 from ..kernels.subnormals import without_subnormals
 from ..kernels.tilings import Tiling
 from ..kernels.widening import widened
+
+PAIR = 2
+"""The steps of the sum that lie side by side where panels are in pairs."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +54,8 @@ class PackedPanels:
         """True where subnormal numbers become zeros on the way into panels."""
         self.widens = packed is None and is_small_float(c.b.type.element_type)
         """True where small floats are extended to the precision of the sums on the way into panels."""
+        self.at_once = PAIR if tiling.in_pairs and packed is not None else 1
+        """The steps of the sum that lie side by side in a panel."""
         self.whole = packed is not None
         """
         True where `packed` holds all of b, and false where it holds the panels and the part of k of the current block.
@@ -111,24 +117,27 @@ class PackedPanels:
         assert self.packed is not None
         extents = [c.extents[axis] for axis in c.reduce]
         for first, count, width in self._widths():
-            with builder.nest([count, *extents, self.depth], ["p", *(f"r{axis}" for axis in c.reduce), "k"]) as found:
+            rows = self.depth // self.at_once
+            with builder.nest([count, *extents, rows], ["p", *(f"r{axis}" for axis in c.reduce), "k"]) as found:
                 panel, *reduce, k = found
                 axes = [
                     *self._outer_axes(self.batch),
                     *self._block_axes("spatial"),
                     Bound("spatial", panel + first, first + count, "vp"),
                     *(Bound("spatial", r, e, f"vr{a}") for r, e, a in zip(reduce, extents, c.reduce, strict=True)),
-                    Bound("spatial", k, self.depth, "vk"),
+                    Bound("spatial", k, rows, "vk"),
                 ]
                 with builder.blocked("pack", axes) as values:
-                    self._pack_row(values, width)
+                    for step in range(self.at_once):
+                        self._pack_row(values, width, step)
 
-    def _pack_row(self, values: list[Index], width: int) -> None:
+    def _pack_row(self, values: list[Index], width: int, step: int) -> None:
+        """Copies a row of b. It is step number `step` of those that lie side by side."""
         c, builder = self.c, self.builder
         at, rest = self._take(values, self.batch)
         k0, n0, panel, *reduce, k = rest
         at |= dict(zip(c.reduce, reduce, strict=True))
-        at[c.k] = builder.sum(builder.scaled(k0, self.depth), k)
+        at[c.k] = self._step(k0, k, step)
         at[c.n] = self._column(n0, panel)
         place = place_of(self.builder, c.b, at, None, c.n)
         row = VectorType(c.b.type.element_type, [1, width])
@@ -136,16 +145,29 @@ class PackedPanels:
         loaded = without_subnormals(builder, loaded) if self.clean else loaded
         loaded = widened(builder, loaded, c.tile_element) if self.widens else loaded
         assert self.packed is not None
-        builder.add(tile.StoreOp(loaded, self.packed, self._packed_indices(at, n0, panel, k)))
+        place = self._packed(at, (k0, n0, panel), k, step)
+        builder.add(tile.StoreOp(loaded, place.buffer, place.indices, place.along))
 
-    def _packed_indices(self, at: dict[int, Index], n0: Index, panel: Index, k: Index) -> list[SSAValue]:
-        """Returns where a row of a panel starts. `k` counts from the start of the current part."""
+    def _step(self, k0: Index, k: Index, step: int = 0) -> Index:
+        """Returns the step of the sum that is number `step` of those side by side in row `k` of a part of a panel."""
+        builder = self.builder
+        first = builder.sum(builder.scaled(k0, self.depth), builder.scaled(k, self.at_once))
+        return builder.sum(first, step)
+
+    def _packed(self, at: dict[int, Index], block: tuple[Index, Index, Index], k: Index, step: int = 0) -> Place:
+        """
+        Returns the rows of a panel from row `k` of the part on. `step` chooses one of the steps that lie side by side.
+        """
+        assert self.packed is not None
+        k0, n0, panel = block
         batch: list[Index] = []
         if self.whole:
-            panel, k = self._panel(n0, panel), at[self.c.k]
+            panel, k = self._panel(n0, panel), self.builder.sum(self.builder.scaled(k0, self.depth // self.at_once), k)
             batch = [at[axis] for axis in self.batch]
         indices = (*batch, panel, *(at[axis] for axis in self.c.reduce), k, 0)
-        return [self.builder.value(index) for index in indices]
+        columns = len(indices) - 1
+        indices = (*indices, step) if self.at_once > 1 else indices
+        return Place(self.packed, tuple(map(self.builder.value, indices)), (columns - 1, columns), (1, 1))
 
     # Axes of blocks
 
@@ -176,10 +198,14 @@ class PackedPanels:
 
 
 def panels_type(c: Contraction, tiling: Tiling) -> list[int]:
-    """Returns the shape of all of b in panels, those of each batch of b one after the other."""
+    """
+    Returns the shape of all of b in panels, those of each batch of b one after the other. Steps of the sum that lie in
+    pairs are the last dimension.
+    """
     panels = ceil(c.extent(c.n) / tiling.tile.columns)
     batch = [c.extents[axis] for axis in c.outer if axis in c.b.axes()]
-    return [*batch, panels, *(c.extents[axis] for axis in c.reduce), c.extent(c.k), tiling.tile.columns]
+    depth, pair = (c.extent(c.k) // PAIR, [PAIR]) if tiling.in_pairs else (c.extent(c.k), [])
+    return [*batch, panels, *(c.extents[axis] for axis in c.reduce), depth, tiling.tile.columns, *pair]
 
 
 def emit_packing(block: Block, c: Contraction, tiling: Tiling, packed: SSAValue, clean: bool = False) -> None:

@@ -12,7 +12,6 @@ from xdsl.ir.affine import AffineExpr
 
 from ...dialects import tile
 from ...dialects.tensor_loop import GridOp
-from ...dialects.tile import Place
 from ..kernels.contraction import Contraction
 from ..kernels.epilogue import Epilogue, emit_epilogue, epilogue_of, place_of, replace_grids
 from ..kernels.padding import erase_with_buffers, padded_copy, without_copy
@@ -253,14 +252,16 @@ class ContractionNest(PackedPanels):
 
         def step(k: Index, carried: SSAValue) -> SSAValue:
             result = self._mma(at, block, k, steps, carried)
+            k = builder.scaled(k, self.at_once)
             self._look_ahead(at, block, k)
             if self.tiling.rows_ahead:
                 self._rows_ahead(at, k, result.type.get_shape()[0])  # pyright: ignore[reportAttributeAccessIssue]
             return result
 
-        total = builder.counted(self.depth, steps, total, step, "k")
-        rest = self.depth % steps
-        return self._mma(at, block, self.depth - rest, rest, total) if rest else total
+        rows, steps = self.depth // self.at_once, steps // self.at_once
+        total = builder.counted(rows, steps, total, step, "k")
+        rest = rows % steps
+        return self._mma(at, block, rows - rest, rest, total) if rest else total
 
     def _taps(
         self,
@@ -287,9 +288,9 @@ class ContractionNest(PackedPanels):
     def _mma(
         self, at: dict[int, Index], block: tuple[Index, Index, Index], k: Index, depth: int, total: SSAValue
     ) -> SSAValue:
+        """Emits the products of `depth` rows of a panel, from row `k` of the part on."""
         c, builder = self.c, self.builder
-        k0, n0, panel = block
-        at = at | {c.k: builder.sum(builder.scaled(k0, self.depth), k) if self.tiling.depth_blocks > 1 else k}
+        at = at | {c.k: self._step(block[0] if self.tiling.depth_blocks > 1 else 0, k)}
         rows = self._rows(total)
         if rows is not None:
             assert c.m is not None
@@ -298,9 +299,11 @@ class ContractionNest(PackedPanels):
         if self.packed is None:
             b = place_of(builder, c.b, at, c.k, c.n)
         else:
-            indices = tuple(self._packed_indices(at, n0, panel, k))
-            b = Place(self.packed, indices, (len(indices) - 2, len(indices) - 1), (1, 1))
-        mma = tile.MmaOp(total, a, b, depth, unsigned=c.a.unsigned, right_unsigned=c.b.unsigned, rows=rows)
+            b = self._packed(at, block, k)
+        pairs = self.at_once > 1
+        mma = tile.MmaOp(
+            total, a, b, depth, groups=pairs, unsigned=c.a.unsigned, right_unsigned=c.b.unsigned, rows=rows
+        )
         return builder.add(mma).result
 
     def _rows(self, total: SSAValue) -> tuple[int, int] | None:
@@ -329,13 +332,14 @@ class ContractionNest(PackedPanels):
             steps = builder.sum(builder.scaled(steps, c.extents[axis]), at[axis])
         steps = builder.sum(builder.scaled(steps, self.depth - self.depth % at_once), k)
         count = lines * LINE_BYTES // packed.type.element_type.size  # pyright: ignore[reportAttributeAccessIssue]
-        first = builder.scaled(k0, self.depth) if self.tiling.depth_blocks > 1 else 0
+        first = builder.scaled(k0, self.depth // self.at_once) if self.tiling.depth_blocks > 1 else 0
         place = (
             *(at[axis] for axis in self.batch),
             self._panel(n0, panel),
             *(0 for _ in c.reduce),
             first,
-            builder.scaled(steps, count // at_once),
+            builder.scaled(steps, count // at_once // self.at_once),
+            *([0] if self.at_once > 1 else []),
         )
         size = prod(packed.type.get_shape()[len(self.batch) + 1 :])
         ahead = size if self.tiling.panels_outside else self.run_.count * size

@@ -7,8 +7,9 @@ bytes of all groups are multiplied and added, then the second ones, and so on. (
 `llvm.vector.partial.reduce.add` does not say which products go to which lane.) Both wrap and neither saturates, so the
 results are the same.
 
-Groups of two bf16 are as long. `vdpbf16ps` multiplies and adds a piece of them at once. Elsewhere both elements are
-extended to f32, by a shift and a mask, and multiplied and added one after the other.
+Groups of two bf16 are as long. `vdpbf16ps` multiplies and adds a piece of them at once. In pieces that it does not take
+both elements are extended to f32, by a shift and a mask, and multiplied and added one after the other. Where no
+instruction is named, all are (`pairs.py`).
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from ..convert_vector import broadcast
 from ..llvm_body import LLVMBody
 from ..pieces import pieces_of
 from .cursor import PlaceCursor
+from .pairs import convert_mma_of_pairs
 from .registers import convert_mma_on_tile_registers
 
 _EVEX = {16: "512", 8: "256", 4: "128"}
@@ -49,12 +51,14 @@ def convert_mma_of_groups(builder: LLVMBody, op: tile.MmaOp) -> None:
     if op.uses_amx:
         convert_mma_on_tile_registers(builder, op)
         return
-    left, right = PlaceCursor(builder, op.a_place), PlaceCursor(builder, op.b_place)
     group = group_of(op.a_place.type.element_type)
+    if group != GROUP and op.using is None:
+        convert_mma_of_pairs(builder, op)
+        return
+    left, right = PlaceCursor(builder, op.a_place), PlaceCursor(builder, op.b_place)
     if left.steps[1] != 1 or right.steps[1] != group or right.layout.strides[-1] != 1:
         builder.error("groups are not next to each other in memory")
         return
-    rows, _ = op.acc.type.get_shape()
     accumulate = _accumulate if group == GROUP else _accumulate_halves
     pieces = pieces_of(op.acc.type)
     in_row = [piece for piece in pieces if piece.row == 0]
@@ -64,8 +68,8 @@ def convert_mma_of_groups(builder: LLVMBody, op: tile.MmaOp) -> None:
             builder.load(right.at(step, piece.column), builder.types.vector(i8, GROUP * piece.lanes), alignment=1)
             for piece in in_row
         ]
-        for row in range(rows):
-            factor = builder.load(left.at(row, group * step), i32, alignment=1)
+        for number_of_row, row in enumerate(op.row_range):
+            factor = builder.load(left.at(number_of_row, group * step), i32, alignment=1)
             for number, vector in enumerate(columns):
                 place = row * len(in_row) + number
                 totals[place] = accumulate(builder, op, factor, vector, totals[place])

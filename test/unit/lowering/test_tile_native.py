@@ -106,6 +106,25 @@ func.func @f(%a: memref<3x8xbf16>, %b: memref<4x24x2xbf16>, %t: memref<3x24xf32>
     np.testing.assert_allclose(total[0], expected[0] * (not using), rtol=1e-6, atol=2.0**-149 * 8)
 
 
+def test_pairs_of_bf16_of_some_rows() -> None:
+    """Columns of a as rows of the tile, of which two take part. Two instructions per product and sum are as exact."""
+    program = Program("""
+func.func @f(%a: memref<6x2xbf16>, %b: memref<3x37x2xbf16>, %t: memref<4x37xf32>) {
+  %c0 = arith.constant 0 : index
+  %0 = tile.load %t[%c0, %c0] : memref<4x37xf32>, vector<4x37xf32>
+  %1 = tile.mma %0, %a[%c0, %c0] along [1, 0], %b[%c0, %c0, %c0] along [0, 1] depth 3 rows [1, 2] groups
+    : vector<4x37xf32>, memref<6x2xbf16>, memref<3x37x2xbf16>
+  tile.store %1, %t[%c0, %c0] : vector<4x37xf32>, memref<4x37xf32>
+  func.return
+}""")
+    a, b, total = numbers("bf16", (6, 2), 0), numbers("bf16", (3, 74), 1).reshape(3, 37, 2), numbers("f32", (4, 37), 2)
+    expected = total.astype(np.float64)
+    expected[1:3] += a.T.astype(np.float64) @ b.astype(np.float64).transpose(0, 2, 1).reshape(6, 37)
+    found = aligned(total)
+    program.call("f", aligned(a), aligned(b), found)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-5)
+
+
 SHAPES = [(1, 1), (3, 16), (2, 37)]
 
 

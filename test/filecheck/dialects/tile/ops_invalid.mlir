@@ -200,9 +200,9 @@ func.func @rows_are_a_pair(%acc: vector<2x3xf32>, %int: vector<2x3xi32>, %a: mem
 
 // -----
 
-func.func @rows_of_groups(%acc: vector<2x3xf32>, %int: vector<2x3xi32>, %a: memref<4x9xf32>, %z: memref<4x16xi8>, %p: memref<4x3x4xi8>, %i: index) {
-  // expected-error@+1 {{groups are added to all rows of a tile}}
-  %0 = tile.mma %int, %z[%i, %i], %p[%i, %i, %i] along [0, 1] depth 1 rows [0, 1] groups : vector<2x3xi32>, memref<4x16xi8>, memref<4x3x4xi8>
+func.func @rows_of_tile_registers(%acc: vector<2x3xf32>, %int: vector<2x3xi32>, %a: memref<4x9xf32>, %z: memref<4x16xi8>, %p: memref<4x3x4xi8>, %i: index) {
+  // expected-error@+1 {{the instruction "amx" adds to all rows of a tile}}
+  %0 = tile.mma %int, %z[%i, %i], %p[%i, %i, %i] along [0, 1] depth 16 rows [0, 1] groups using "amx" : vector<2x3xi32>, memref<4x16xi8>, memref<4x3x4xi8>
   func.return
 }
 

@@ -167,17 +167,24 @@ func.func @pairs(%t: memref<1x24xf32>, %a: memref<1x2xbf16>, %b: memref<1x24x2xb
   func.return
 }
 
-/// Without it, the elements are extended, and one product is added after the other.
+/// Without it, the elements are extended, and one product is added after the other. The words are read for each of them.
 // CHECK-LABEL: @pairs_spelled_out
-func.func @pairs_spelled_out(%t: memref<1x8xf32>, %a: memref<1x2xbf16>, %b: memref<1x8x2xbf16>) {
-  // CHECK: llvm.shl
+// CHECK: %[[KNOWN:.*]] = llvm.mlir.constant(0) : i64
+// CHECK: %[[ZERO:.*]] = llvm.inline_asm "", "=r,0" %[[KNOWN]] : (i64) -> i64
+func.func @pairs_spelled_out(%t: memref<2x8xf32>, %a: memref<2x2xbf16>, %b: memref<1x8x2xbf16>) {
+  // CHECK: %[[AGAIN:.*]] = llvm.getelementptr inbounds %[[B:.*]][%[[ZERO]]]
+  // CHECK: %[[W:.*]] = llvm.load %[[B]] {alignment = 2 : i64} : !llvm.ptr -> vector<8xi32>
+  // CHECK: llvm.shl %[[W]]
   // CHECK: llvm.call_intrinsic "llvm.fmuladd"
-  // CHECK: llvm.and
+  // CHECK: %[[W:.*]] = llvm.load %[[AGAIN]] {alignment = 2 : i64} : !llvm.ptr -> vector<8xi32>
+  // CHECK: llvm.and %[[W]]
   // CHECK: llvm.call_intrinsic "llvm.fmuladd"
+  // CHECK-NOT: llvm.call_intrinsic "llvm.fmuladd"
+  // CHECK: llvm.return
   %c0 = arith.constant 0 : index
-  %0 = tile.load %t[%c0, %c0] : memref<1x8xf32>, vector<1x8xf32>
-  %1 = tile.mma %0, %a[%c0, %c0], %b[%c0, %c0, %c0] along [0, 1] depth 1 groups : vector<1x8xf32>, memref<1x2xbf16>, memref<1x8x2xbf16>
-  tile.store %1, %t[%c0, %c0] : vector<1x8xf32>, memref<1x8xf32>
+  %0 = tile.load %t[%c0, %c0] : memref<2x8xf32>, vector<2x8xf32>
+  %1 = tile.mma %0, %a[%c0, %c0], %b[%c0, %c0, %c0] along [0, 1] depth 1 rows [1, 1] groups : vector<2x8xf32>, memref<2x2xbf16>, memref<1x8x2xbf16>
+  tile.store %1, %t[%c0, %c0] : vector<2x8xf32>, memref<2x8xf32>
   func.return
 }
 
