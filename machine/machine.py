@@ -95,6 +95,11 @@ class Machine:
         return self._has("avx512vnni" if self.has_wide_registers else "avxvnni", "i8mm")
 
     @property
+    def spreads_words(self) -> bool:
+        """Returns whether an instruction takes 16 bits from memory into all lanes, as those of AVX2 do."""
+        return self.code_target.is_x86_64 and self.register_bytes >= WIDE // 2
+
+    @property
     def permutes_bytes(self) -> bool:
         """Returns whether an instruction takes bytes from any places of two registers (`vpermi2b`)."""
         return "avx512vbmi" in self.features

@@ -70,10 +70,8 @@ class LLVMBody:
         """The stack memory through which these registers become values."""
         self.widened_slots: dict[int, tuple[SSAValue, SSAValue]] = {}
         """The stack memory, by size, through which f16 become elements of f32 (`tiles/left_elements.py`)."""
-        self.bf16_places: SSAValue | None = None
-        """Where the bytes of a register of bf16 go when it is extended (`tiles/bf16_registers.py`)."""
-        self.hidden_zero: SSAValue | None = None
-        """A zero that LLVM does not know, with which an address is another one to it (`tiles/pairs.py`)."""
+        self.hidden_constants: dict[tuple[Attribute, Attribute], SSAValue] = {}
+        """Constants that LLVM does not know, by value and type (`tiles/hidden.py`)."""
         self.alignment: dict[SSAValue, int] = {}
         """The bytes to which a pointer is known to be aligned, beyond the size of its element."""
         self.fail_block: Block | None = None

@@ -247,7 +247,9 @@ class LowerToLLVMDialectPass(StepwellPass):
             return
         machine = chosen_machine(self.target)
         wide = machine.has_wide_registers if self.wide is None else self.wide
-        state = ModuleState(wide=wide, permutes_bytes=wide and machine.permutes_bytes)
+        state = ModuleState(
+            wide=wide, permutes_bytes=wide and machine.permutes_bytes, spreads_words=wide or machine.spreads_words
+        )
         self._read_checks(state, op)
         functions = functions_of(op)
         self._plan(state, ops, functions)

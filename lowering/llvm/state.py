@@ -54,6 +54,8 @@ class ModuleState:
     """True where the machine has AVX-512."""
     permutes_bytes: bool = False
     """True where it has AVX-512 VBMI too."""
+    spreads_words: bool = False
+    """True where an instruction takes 16 bits from memory into all lanes of a register, as those of AVX2 do."""
     signatures: dict[str, Signature] = field(default_factory=dict)
     """The signatures, by the symbol used in the source module."""
     checks: list[str] = field(default_factory=list)

@@ -57,9 +57,9 @@ def temporaries(target: Machine, integers: bool = False) -> int:
     return 1 if target.fma else 2
 
 
-def fits(rows: int, vectors: int, target: Machine, integers: bool = False) -> bool:
+def fits(rows: int, vectors: int, target: Machine, integers: bool = False, spare: int = 0) -> bool:
     """
-    Returns whether a tile leaves room for the vectors of a row of b and `temporaries`.
+    Returns whether a tile leaves room for the vectors of a row of b, `temporaries`, and `spare` registers.
 
     With 32 registers LLVM spills one register earlier than the count says. With three vectors or more, or elements of a
     in registers of their own, it spills two registers earlier. So it does with integers of one vector when they take
@@ -68,7 +68,7 @@ def fits(rows: int, vectors: int, target: Machine, integers: bool = False) -> bo
     kept = 1 if target.registers < 32 else 2 if vectors < 3 and target.broadcasts else 3
     if integers and vectors == 1 and 2 * rows >= target.registers:
         return False
-    return rows * vectors + vectors + temporaries(target, integers) <= target.registers - kept
+    return rows * vectors + vectors + temporaries(target, integers) + spare <= target.registers - kept
 
 
 def choose_tile(
@@ -79,10 +79,12 @@ def choose_tile(
     far: bool = False,
     integers: bool = False,
     tallest: int | None = None,
+    spare: int = 0,
 ) -> RegisterTile:
     """
     Returns the tile with the fewest cycles for a result of `rows` x `columns`. With `far` b does not stay in L2. With
-    `integers` a product and a sum are several instructions on every target. `tallest` is the most rows of a tile.
+    `integers` a product and a sum are several instructions on every target. `tallest` is the most rows of a tile, and
+    `spare` registers are left to LLVM.
     """
     fused = target.fma and not integers
     lanes = target.lanes(element_bytes)
@@ -93,7 +95,7 @@ def choose_tile(
         if not _is_cut_well(vectors * lanes):
             continue
         for most in range(1, target.registers if tallest is None else tallest + 1):
-            if not fits(most, vectors, target, integers):
+            if not fits(most, vectors, target, integers, spare):
                 break
             height = ceil(rows / ceil(rows / most))
             cost = sum(

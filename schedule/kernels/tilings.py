@@ -24,6 +24,12 @@ The most rows of a tile where a is f16, which is converted several steps at a ti
 (measured: 10 rows take 6 % more time than in f32, 12 rows 27 %, 13 rows 50 %).
 """
 
+SPARE_OF_PAIRS = 1
+"""
+The registers that are left to LLVM where b is in pairs and elements of a take a register of their own. It loads words
+of the next pair early, and spills sums otherwise (measured with AVX2: 6x16 sums take 1.0 to 1.5 times as long as 5x16).
+"""
+
 FEW_SWEEPS = 4
 MANY_SWEEPS = 20
 """
@@ -69,7 +75,8 @@ def choose_tiling(c: Contraction, prepacked: bool, target: Machine) -> Tiling:
     integers = isinstance(c.tile_element, IntegerType)
     converted = isinstance(c.a.type.element_type, Float16Type) and c.a.type.element_type != c.tile_element
     tallest = min(CONVERTED_ROWS if converted else target.registers, rows_near(c, target))
-    chosen = choose_tile(rows, columns, bytes_per, target, 2 * b_bytes > target.l2_bytes, integers, tallest)
+    spare = SPARE_OF_PAIRS if prepacked and not target.broadcasts and _may_be_in_pairs(c, target) else 0
+    chosen = choose_tile(rows, columns, bytes_per, target, 2 * b_bytes > target.l2_bytes, integers, tallest, spare)
     shared = [axis for axis in c.outer if axis not in c.b.axes()]
     sweeps = ceil(rows / chosen.rows) * prod(c.extents[axis] for axis in shared)
     strided = c.b.stride_along(c.n) != 1
@@ -100,20 +107,20 @@ def choose_tiling(c: Contraction, prepacked: bool, target: Machine) -> Tiling:
 
 def with_panels(c: Contraction, tiling: Tiling, target: Machine) -> Tiling:
     """Returns `tiling` for a b that is in panels already."""
-    return replace(tiling, lines_ahead=lines_ahead(c, tiling, target), in_pairs=_in_pairs(c, tiling, target))
+    depth = c.extent(c.k) // tiling.depth_blocks
+    paired = _may_be_in_pairs(c, target) and depth % 2 == 0 and tiling.steps % 2 == 0
+    return replace(tiling, lines_ahead=lines_ahead(c, tiling, target), in_pairs=paired)
 
 
-def _in_pairs(c: Contraction, tiling: Tiling, target: Machine) -> bool:
+def _may_be_in_pairs(c: Contraction, target: Machine) -> bool:
     """
-    Returns whether steps of the sum lie in pairs in panels of b.
+    Returns whether steps of the sum may lie in pairs in panels of b, but for an odd step in the end.
 
     They do where b is bf16 and a vector of f32 is one instruction on words of two, but two on a row of bf16. That is
-    so on x86-64. An odd step in the end, or one step at a time, would leave half of a pair over.
+    so on x86-64.
     """
-    if not target.code_target.is_x86_64 or c.b.type.element_type != bf16 or c.tile_element != f32:
-        return False
-    depth = c.extent(c.k) // tiling.depth_blocks
-    return c.a.type.element_type == bf16 and depth % 2 == 0 and tiling.steps % 2 == 0
+    types = (c.a.type.element_type, c.b.type.element_type, c.tile_element)
+    return target.code_target.is_x86_64 and types == (bf16, bf16, f32)
 
 
 def rows_near(c: Contraction, target: Machine) -> int:

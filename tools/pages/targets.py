@@ -191,7 +191,7 @@ rows read it, 4 where it has L2 / 8 bytes or more | Panels are read in order, a 
 more rows, products wait for that (measured). |
 | two steps of the sum side by side in panels | b is constant, a and b are bf16, the target is x86-64, and parts of \
 k have an even number of steps. | A vector of f32 is one instruction on words of two bf16: a shift or a mask. On a \
-row of bf16 it is two, which compete with multiply-adds. |
+row of bf16 it is two, which compete with multiply-adds. With AVX2, tiles leave one more register to LLVM. |
 | parts of k | b in panels, more than two tiles of rows, one reduce axis: as many equal parts as make each at most \
 1024 steps long, 2048 where b is f16 or bf16 | A panel of a part stays near while the rows go by. Each \
 further part loads and stores the result once more. |

@@ -20,6 +20,7 @@ from xdsl.ir import SSAValue
 
 from ....dialects.tile.ops import LANES
 from ..llvm_body import LLVMBody
+from .hidden import hidden_constant
 
 NAN_FOR_NAN = 0x33
 """The table of `vfixupimmps` that puts the default NaN in the place of quiet and of signalling ones."""
@@ -33,9 +34,8 @@ def extend_bf16(builder: LLVMBody, register: SSAValue) -> SSAValue:
     mask = DenseArrayBase.from_list(i32, range(4 * LANES))
     operands = (builder.bitcast(register, half), builder.constant(0, half))
     source = builder.emit(llvm.ShuffleVectorOp, operands, whole, {"mask": mask})
-    if builder.bf16_places is None:
-        builder.bf16_places = _places(builder)
-    moved = builder.intrinsic_value("llvm.x86.avx512.permvar.qi.512", (source, builder.bf16_places), whole)
+    places = builder.cached(("places of bf16",), lambda: _places(builder))
+    moved = builder.intrinsic_value("llvm.x86.avx512.permvar.qi.512", (source, places), whole)
     return builder.bitcast(moved, builder.types.vector(f32, LANES))
 
 
@@ -44,14 +44,7 @@ def _places(builder: LLVMBody) -> SSAValue:
     zero = 2 * LANES
     places = [place for lane in range(LANES) for place in (zero, zero, 2 * lane, 2 * lane + 1)]
     type_ = VectorType(i8, [4 * LANES])
-    numbers = DenseIntOrFPElementsAttr.from_list(type_, places)
-    known = llvm.ConstantOp.create(result_types=(type_,), properties={"value": numbers})
-    hidden = llvm.InlineAsmOp("", "=v,0", [known.results[0]], [type_])
-    for op in (known, hidden):
-        op.location = builder.source.location if builder.source is not None else op.location
-    builder.prologue += (known, hidden)
-    assert hidden.res is not None
-    return hidden.res
+    return hidden_constant(builder, DenseIntOrFPElementsAttr.from_list(type_, places), type_)
 
 
 def round_to_bf16(builder: LLVMBody, registers: Sequence[SSAValue]) -> list[SSAValue]:

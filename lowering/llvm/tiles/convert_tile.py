@@ -21,10 +21,9 @@ from ....dialects import tile
 from ....dialects.tile.ops import LANES
 from .. import convert_arith
 from ..convert_memref import is_place_of_views
-from ..convert_vector import broadcast
 from ..llvm_body import ConversionTable, LLVMBody
 from ..pieces import Piece, is_tile, piece_types, pieces_of
-from ..small_floats import change_format, element_type
+from ..small_floats import change_format, element_type, is_bf16
 from ..types import F32
 from .bf16_registers import extend_bf16, round_to_bf16
 from .cursor import PlaceCursor
@@ -32,6 +31,7 @@ from .groups import convert_mma_of_groups
 from .left_elements import HalfElements
 from .registers import convert_store_of_tile_registers
 from .repeated import repeated_row
+from .spread import spread
 
 SIDE_BY_SIDE = 4
 """The registers of a tile on which a `tile.map` works at a time."""
@@ -92,7 +92,9 @@ def convert_mma(builder: LLVMBody, op: tile.MmaOp) -> None:
             if halves is not None:
                 scalar = halves.element(number_of_row, step)
             else:
-                scalar = _widened(builder, left.scalar(number_of_row, step), element, signed=op.unsigned is None)
+                scalar = left.scalar(number_of_row, step)
+                if not is_bf16(scalar.type):
+                    scalar = _widened(builder, scalar, element, signed=op.unsigned is None)
             for number, vector in enumerate(vectors):
                 place = row * len(in_row) + number
                 totals[place] = _accumulate(builder, scalar, vector, totals[place])
@@ -109,16 +111,11 @@ def _widened(builder: LLVMBody, value: SSAValue, target: Attribute, *, signed: b
 
 
 def _accumulate(builder: LLVMBody, scalar: SSAValue, vector: SSAValue, total: SSAValue) -> SSAValue:
-    spread = _spread(builder, scalar, total.type)
+    factor = spread(builder, scalar, total.type)
     if isinstance(element_type(total.type), IntegerType):
-        return builder.add(total, builder.mul(spread, vector))
+        return builder.add(total, builder.mul(factor, vector))
     # `fma` would be a call of the library where there is no such instruction.
-    return builder.intrinsic_value("llvm.fmuladd", (spread, vector, total), total.type)
-
-
-def _spread(builder: LLVMBody, scalar: SSAValue, type_: Attribute) -> SSAValue:
-    """Returns `scalar` in all lanes, made once per block."""
-    return builder.cached(("broadcast", scalar, type_), lambda: broadcast(builder, scalar, type_))
+    return builder.intrinsic_value("llvm.fmuladd", (factor, vector, total), total.type)
 
 
 def convert_constant(builder: LLVMBody, op: arith.ConstantOp) -> None:
@@ -168,7 +165,7 @@ def convert_map(builder: LLVMBody, op: tile.MapOp, convert: Callable[[LLVMBody, 
     made: list[SSAValue] = []
     for first, count, lanes in _groups_of(pieces_of(op.result.type)):
         for value, scalar in outside.items():
-            builder.values[value] = _spread(builder, scalar, builder.types.vector(scalar.type, lanes))
+            builder.values[value] = spread(builder, scalar, builder.types.vector(scalar.type, lanes))
         with builder.types.cut_to(lanes):
             made += _map_pieces(builder, op, range(first, first + count), convert)
     builder.values.update(outside)

@@ -19,12 +19,12 @@ from xdsl.ir import SSAValue
 
 from ....dialects import tile
 from ..attributes import number as number_of
-from ..convert_vector import broadcast
 from ..llvm_body import LLVMBody
 from ..pieces import pieces_of
-from ..small_floats import extend
 from ..types import F32
 from .cursor import PlaceCursor
+from .hidden import hidden_constant
+from .spread import spread
 
 IN_WORD, BF16_BYTES = 2, 2
 """The bf16 of a word, and the alignment of them and of the word."""
@@ -38,7 +38,7 @@ def convert_mma_of_pairs(builder: LLVMBody, op: tile.MmaOp) -> None:
         builder.error("groups are not next to each other in memory")
         return
     again = copy(right)
-    again.corner = builder.gep(right.corner, _hidden_zero(builder), i8)
+    again.corner = builder.gep(right.corner, hidden_constant(builder, number_of(0), i64), i8)
     in_row = [piece for piece in pieces_of(op.acc.type) if piece.row == 0]
     totals = list(builder.pieces[op.acc])
     for step in range(IN_WORD * op.depth.value.data):
@@ -46,10 +46,11 @@ def convert_mma_of_pairs(builder: LLVMBody, op: tile.MmaOp) -> None:
         words = again if upper else right
         vectors = [_extended(builder, words.at(pair, piece.column), piece.lanes, bool(upper)) for piece in in_row]
         for number_of_row, row in enumerate(op.row_range):
-            scalar = extend(builder, left.scalar(number_of_row, step), F32)
+            scalar = left.scalar(number_of_row, step)
             for number, vector in enumerate(vectors):
                 place = row * len(in_row) + number
-                totals[place] = _accumulate(builder, scalar, vector, totals[place])
+                factors = (spread(builder, scalar, vector.type), vector)
+                totals[place] = builder.intrinsic_value("llvm.fmuladd", (*factors, totals[place]), vector.type)
     builder.pieces[op.result] = totals
 
 
@@ -62,22 +63,3 @@ def _extended(builder: LLVMBody, words: SSAValue, lanes: int, upper: bool) -> SS
     else:
         bits = builder.shl(loaded, builder.constant(16, type_))
     return builder.bitcast(bits, builder.types.vector(F32, lanes))
-
-
-def _hidden_zero(builder: LLVMBody) -> SSAValue:
-    """Returns a zero that comes out of an empty piece of assembly at the start of the function."""
-    if builder.hidden_zero is None:
-        known = llvm.ConstantOp.create(result_types=(i64,), properties={"value": number_of(0)})
-        hidden = llvm.InlineAsmOp("", "=r,0", [known.results[0]], [i64])
-        for op in (known, hidden):
-            op.location = builder.source.location if builder.source is not None else op.location
-        builder.prologue += (known, hidden)
-        builder.hidden_zero = hidden.res
-    assert builder.hidden_zero is not None
-    return builder.hidden_zero
-
-
-def _accumulate(builder: LLVMBody, scalar: SSAValue, vector: SSAValue, total: SSAValue) -> SSAValue:
-    key = ("broadcast", scalar, total.type)
-    spread = builder.cached(key, lambda: broadcast(builder, scalar, total.type))
-    return builder.intrinsic_value("llvm.fmuladd", (spread, vector, total), total.type)

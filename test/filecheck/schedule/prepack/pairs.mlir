@@ -12,7 +12,7 @@
 // CHECK: tensor_loop.func private @pack_panels0(%weight: memref<64x128xbf16>) outs(%panels: memref<2x32x64x2xbf16>)
 // CHECK: tensor_loop.for %k in 32
 // CHECK: reads(%weight[%vk * 2 : 2, %vp * 64 : 64]) writes(%panels[%vp, %vk, 0 : 64, 0 : 2])
-// V3: tile.mma {{.*}} depth 2 groups : vector<6x16xf32>
+// V3: tile.mma {{.*}} depth 2 groups : vector<5x16xf32>
 // ARM: %rhs: memref<{{[0-9]+}}x64x{{[0-9]+}}xbf16>
 // ARM: tile.mma {{.*}} depth {{[0-9]+}} : vector
 func.func @main(%x: tensor<24x64xbf16>) -> tensor<24x128xbf16> {
