@@ -60,12 +60,10 @@ def test_convolutions(stride: int) -> None:
     }}"""
     (found,) = stepwell.compile(text, weights={"w": w}, cache=False, threads=1, tuning=False, numerics="strict")(x)
     padded = np.pad(x.astype(np.float64), ((0, 0), (1, 1), (1, 1), (0, 0)))
+    taps = [(dy, dx) for dy in range(3) for dx in range(3)]
+    seen = [padded[:, dy : dy + 9 : stride, dx : dx + 11 : stride] for dy, dx in taps]
+    factors = [w[tap].astype(np.float64) for tap in taps]
     expected, size = (
-        sum(
-            each(padded[:, dy : dy + 9 : stride, dx : dx + 11 : stride]) @ each(w[dy, dx].astype(np.float64))
-            for dy in range(3)
-            for dx in range(3)
-        )
-        for each in (np.asarray, np.abs)
+        np.sum([each(a) @ each(b) for a, b in zip(seen, factors, strict=True)], axis=0) for each in (np.asarray, np.abs)
     )
     near(found, expected, size)
