@@ -229,7 +229,7 @@ NO_TEXT = {
 
 NOT_CONSTRUCTS = {
     "Pattern": "base class", "Test": "base class", "subpatterns": "walks patterns", "all_below": "walks patterns",
-    "depth": "walks patterns",
+    "depth": "walks patterns", "bottom_up": "walks patterns",
     "is_far_reaching": "walks patterns", "fresh_key": "makes keys", "form": "registers patterns",
     "frozen": "makes values hashable",
     "argument_name": "reads programs",
