@@ -13,10 +13,13 @@ from stepwell.core.messages.collector import FEW, PATIENCE, patient_collector
 
 @pytest.fixture(autouse=True)
 def usual() -> Iterator[None]:
-    before = gc.get_threshold()
+    before, frozen = gc.get_threshold(), gc.get_freeze_count() > 0
     gc.set_threshold(700, 10, 10)
+    gc.unfreeze()  # The tests are frozen, see conftest.py.
     yield
     gc.set_threshold(*before)
+    if frozen:
+        gc.freeze()
 
 
 def test_waits_inside_and_not_after() -> None:
