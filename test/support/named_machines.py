@@ -4,11 +4,23 @@ from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
 
+import pytest
 from counts import FULL
 from stepwell.core.passes.context import PassContext
 from stepwell.machine.families import NAMED
 from stepwell.runtime.errors import CompileError
 from stepwell.runtime.native.targets import check_runs_here
+
+PRODUCT = """
+func.func @main(%x: tensor<30x70xf32>, %w: tensor<70x90xf32>) -> tensor<30x90xf32> {
+  %y = graph.matmul %x, %w : (tensor<30x70xf32>, tensor<70x90xf32>) -> tensor<30x90xf32>
+  func.return %y : tensor<30x90xf32>
+}"""
+V2_FLAGS = {"asimd", "fphp", "asimdhp", "asimddp", "sve", "sve2", "svei8mm", "svebf16", "i8mm", "bf16"}
+"""What Linux shows of a Neoverse V2, as far as it matters here."""
+
+TO_TILES = "lower-graph-to-loops,fuse-loops,inline-loops,schedule-cpu"
+EVERY = pytest.mark.parametrize("name", NAMED)
 
 SCHEDULING = ("apply-tuning", "plan-schedules", "prepack-weights", "apply-schedule-plan")
 """The passes of O3 that decide by the target how loops are ordered and cut."""

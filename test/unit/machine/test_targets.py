@@ -7,6 +7,7 @@ from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
+from named_machines import EVERY, PRODUCT, TO_TILES, V2_FLAGS
 from stepwell.core import codegens
 from stepwell.core.messages.diagnostics import StepwellError
 from stepwell.core.passes.context import PassContext
@@ -19,24 +20,6 @@ from stepwell.machine.machine import Machine
 from stepwell.machine.named import chosen_machine, machine_named, register_machine
 from stepwell.schedule.kernels.register_tiles import choose_tile
 from stepwell.tools.pages.targets import page
-
-PRODUCT = """
-func.func @main(%x: tensor<30x70xf32>, %w: tensor<70x90xf32>) -> tensor<30x90xf32> {
-  %y = graph.matmul %x, %w : (tensor<30x70xf32>, tensor<70x90xf32>) -> tensor<30x90xf32>
-  func.return %y : tensor<30x90xf32>
-}"""
-V2_FLAGS = {"asimd", "fphp", "asimdhp", "asimddp", "sve", "sve2", "svei8mm", "svebf16", "i8mm", "bf16"}
-"""What Linux shows of a Neoverse V2, as far as it matters here."""
-
-TO_TILES = "lower-graph-to-loops,fuse-loops,inline-loops,schedule-cpu"
-EVERY = pytest.mark.parametrize("name", NAMED)
-
-
-@pytest.fixture
-def forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Forgets after the test what it registers."""
-    monkeypatch.setattr(named, "_registered", {})
-    monkeypatch.setattr(codegens, "_registrations", dict(codegens._registrations))
 
 
 def test_the_page_is_up_to_date() -> None:

@@ -10,14 +10,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 import stepwell
-from named_machines import runs_here, scheduled_for
-from stepwell.core import codegens
+from named_machines import EVERY, PRODUCT, TO_TILES, runs_here, scheduled_for
 from stepwell.core.messages.diagnostics import StepwellError
 from stepwell.core.passes.context import PassContext
 from stepwell.core.passes.pipelines import run_pipeline
 from stepwell.core.text.parsing import make_context, parse
 from stepwell.lowering.math import expand_math
-from stepwell.machine import named
 from stepwell.machine.code_target import CodeTarget
 from stepwell.machine.families import NAMED
 from stepwell.machine.host import host_machine
@@ -31,25 +29,6 @@ from stepwell.runtime.native.emit_assembly import AssemblyTarget
 from stepwell.runtime.native.loop_runner import run_loops
 from stepwell.runtime.native.targets import code_target
 from stepwell.schedule.kernels.register_tiles import RegisterTile, choose_tile, fits, steps_at_once, temporaries
-
-PRODUCT = """
-func.func @main(%x: tensor<30x70xf32>, %w: tensor<70x90xf32>) -> tensor<30x90xf32> {
-  %y = graph.matmul %x, %w : (tensor<30x70xf32>, tensor<70x90xf32>) -> tensor<30x90xf32>
-  func.return %y : tensor<30x90xf32>
-}"""
-V2_FLAGS = {"asimd", "fphp", "asimdhp", "asimddp", "sve", "sve2", "svei8mm", "svebf16", "i8mm", "bf16"}
-"""What Linux shows of a Neoverse V2, as far as it matters here."""
-
-TO_TILES = "lower-graph-to-loops,fuse-loops,inline-loops,schedule-cpu"
-EVERY = pytest.mark.parametrize("name", NAMED)
-
-
-@pytest.fixture
-def forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Forgets after the test what it registers."""
-    monkeypatch.setattr(named, "_registered", {})
-    monkeypatch.setattr(codegens, "_registrations", dict(codegens._registrations))
-
 
 # Tiles
 

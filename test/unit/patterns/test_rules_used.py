@@ -6,8 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from rule_texts import CTX, KEEP, RELU, made, text_of
 from stepwell.core.messages.diagnostics import Diagnostic, OperationError, StepwellError, listening
-from stepwell.core.text.parsing import make_context, parse_text
+from stepwell.core.text.parsing import parse_text
 from stepwell.dialects.graph import ReluOp
 from stepwell.patterns.language.match import Match
 from stepwell.patterns.language.patterns import Any_, Capture, Op, is_op, op
@@ -21,25 +22,6 @@ from stepwell.patterns.running.sweeps import rewrite
 from stepwell.patterns.text.loading import load_rule_functions, rules_of_text
 from xdsl.dialects.builtin import ArrayAttr, FloatAttr, IntegerAttr, ModuleOp, StringAttr, f32, f64, i64
 from xdsl.ir import Attribute, TypeAttribute
-
-CTX = make_context()
-RELU = '%root = pattern.op "graph.relu"(%x)'
-KEEP = "pattern.replace %root with %x"
-NORM = '%n = pattern.op "graph.batch_norm"(%x, %x, %x, %x, %x)'
-
-
-def text_of(*lines: str) -> str:
-    """One rule about %x; its first line after `pattern.any` is line 3 of the file."""
-    return "\n".join(('pattern.rule "r" {', "%x = pattern.any", *lines, "}"))
-
-
-def making(*lines: str) -> tuple[str, ...]:
-    return (RELU, "pattern.rewrite %root {", *lines, "}")
-
-
-def made(line: str) -> tuple[str, ...]:
-    return making(line, "pattern.yield %v")
-
 
 # Where it applies
 
