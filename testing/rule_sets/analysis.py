@@ -1,0 +1,57 @@
+"""The analysis of a set of rules: examples of each rule once, then what they tell about the rules together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from xdsl.context import Context
+
+from ...core.text.parsing import make_context
+from ...patterns.text.loading import placed_rules_of_text
+from .examples import EXAMPLES, Example, examples_of
+from .findings import Finding, PlacedRule, placed
+from .shadowing import Shadowing
+
+
+@dataclass
+class RuleSetReport:
+    """What was found about rules that run together. `notes` say what was not looked at."""
+
+    rules: int
+    findings: list[Finding] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def summary(self, name: str) -> str:
+        """`rules.mlir: 12 rules, 1 warning`."""
+        count = len(self.findings)
+        return f"{name}: {self.rules} rules, {count} warning{'s' if count != 1 else ''}"
+
+
+def rule_set_of_text(text: str, name: str, ctx: Context | None = None) -> list[PlacedRule]:
+    """Returns the rules of a text with their places. Raises `StepwellError` for a text that is not valid."""
+    return [placed(op, rule) for op, rule in placed_rules_of_text(text, name, ctx)]
+
+
+def analyse_rules(
+    rules: Sequence[PlacedRule], ctx: Context | None = None, cases: int = EXAMPLES, seed: int = 0
+) -> RuleSetReport:
+    """
+    Analyses rules that run together, in their order, on `cases` examples of each. Rules without a replacement are left
+    out.
+    """
+    context = ctx or make_context()
+    looked_at = [each for each in rules if each.rule.group is None and not each.rule.is_pattern]
+    report = RuleSetReport(len(looked_at))
+    if len(looked_at) < len(rules):
+        report.notes.append(f"{len(rules) - len(looked_at)} rules without a replacement were left out")
+    examples: dict[str, list[Example]] = {}
+    for each in looked_at:
+        examples[each.name] = examples_of(context, each.rule, cases, seed)
+    if missing := [each.name for each in looked_at if not examples[each.name]]:
+        report.notes.append(f"no example was found of {len(missing)} rules: {', '.join(missing)}")
+    report.findings += Shadowing(context, looked_at, examples).findings()
+    return report
+
+
+__all__ = ["RuleSetReport", "analyse_rules", "rule_set_of_text"]
