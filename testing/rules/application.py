@@ -28,7 +28,7 @@ class OneApplication(Driver):
         super()._apply(match, *rest, **more)
 
     def once(self, module: ModuleOp, root: Operation | None) -> bool:
-        """Whether the rule applied."""
+        """Applies the rule. Returns whether it did."""
         self.root, self.done, self.made = root, False, ()
         self.run(module)
         return self.done
