@@ -9,6 +9,7 @@ from xdsl.context import Context
 
 from ...core.text.parsing import make_context
 from ...patterns.text.loading import placed_rules_of_text
+from .ending import endings
 from .examples import EXAMPLES, Example, examples_of
 from .findings import Finding, PlacedRule, placed
 from .joining import Joining
@@ -52,9 +53,12 @@ def analyse_rules(
     if missing := [each.name for each in looked_at if not examples[each.name]]:
         report.notes.append(f"no example was found of {len(missing)} rules: {', '.join(missing)}")
     report.findings += Shadowing(context, looked_at, examples).findings()
+    endless, note = endings(context, looked_at, examples)
+    report.findings += endless
+    report.notes.append(note)
     joining = Joining(context, looked_at, examples)
     report.findings += joining.findings()
-    report.findings += joining.endless
+    report.findings += [] if endless else joining.endless
     report.notes.append(f"{joining.pairs} pairs of rules apply to one program")
     if joining.left_out:
         report.notes.append(f"{joining.left_out} of {joining.overlaps} overlaps were left out")
