@@ -12,7 +12,8 @@ from ...patterns.text.loading import placed_rules_of_text
 from .ending import endings
 from .examples import EXAMPLES, Example, examples_of
 from .findings import Finding, PlacedRule, placed
-from .joining import Joining
+from .joining import MOST_OVERLAPS, Joining
+from .known import Known
 from .shadowing import Shadowing
 
 
@@ -23,6 +24,13 @@ class RuleSetReport:
     rules: int
     findings: list[Finding] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+
+    def without(self, known: Sequence[Known]) -> RuleSetReport:
+        """Returns the report without the findings that have a reason on file. A note says how many these are."""
+        left = [finding for finding in self.findings if not any(each.covers(finding) for each in known)]
+        hidden = len(self.findings) - len(left)
+        notes = [f"{hidden} findings are known, with a reason"] if hidden else []
+        return RuleSetReport(self.rules, left, [*self.notes, *notes])
 
     def summary(self, name: str) -> str:
         """`rules.mlir: 12 rules, 1 warning`."""
@@ -36,11 +44,15 @@ def rule_set_of_text(text: str, name: str, ctx: Context | None = None) -> list[P
 
 
 def analyse_rules(
-    rules: Sequence[PlacedRule], ctx: Context | None = None, cases: int = EXAMPLES, seed: int = 0
+    rules: Sequence[PlacedRule],
+    ctx: Context | None = None,
+    cases: int = EXAMPLES,
+    seed: int = 0,
+    most_overlaps: int = MOST_OVERLAPS,
 ) -> RuleSetReport:
     """
-    Analyses rules that run together, in their order, on `cases` examples of each. Rules without a replacement are left
-    out.
+    Analyses rules that run together, in their order, on `cases` examples of each and on programs of `most_overlaps`
+    pairs of patterns. Rules without a replacement are left out.
     """
     context = ctx or make_context()
     looked_at = [each for each in rules if each.rule.group is None and not each.rule.is_pattern]
@@ -56,7 +68,7 @@ def analyse_rules(
     endless, note = endings(context, looked_at, examples)
     report.findings += endless
     report.notes.append(note)
-    joining = Joining(context, looked_at, examples)
+    joining = Joining(context, looked_at, examples, most_overlaps)
     report.findings += joining.findings()
     report.findings += [] if endless else joining.endless
     report.notes.append(f"{joining.pairs} pairs of rules apply to one program")

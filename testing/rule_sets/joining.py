@@ -56,8 +56,15 @@ class Joining:
     one lies inside of the other. Only rules run that every choice of numerics with both rules selects.
     """
 
-    def __init__(self, ctx: Context, rules: Sequence[PlacedRule], examples: Mapping[str, Sequence[Example]]):
+    def __init__(
+        self,
+        ctx: Context,
+        rules: Sequence[PlacedRule],
+        examples: Mapping[str, Sequence[Example]],
+        most_overlaps: int = MOST_OVERLAPS,
+    ):
         self._ctx = ctx
+        self._most_overlaps = most_overlaps
         self._rules = rules
         self._compiled = {each.name: compiled_once(each.rule, ctx) for each in rules}
         self._once = {each.name: OneApplication(ctx, [each.rule]) for each in rules}
@@ -68,7 +75,7 @@ class Joining:
         self.overlaps = 0
         """The overlaps that are known."""
         self.left_out = 0
-        """The overlaps beyond `MOST_OVERLAPS`."""
+        """The overlaps beyond `most_overlaps`."""
         self.endless: list[Finding] = []
         """The programs for which there was no fixed point."""
 
@@ -101,7 +108,7 @@ class Joining:
             for other in self._rules:
                 for joint in overlaps(self._ctx, one.rule, other.rule):
                     self.overlaps += 1
-                    if self.overlaps > MOST_OVERLAPS:
+                    if self.overlaps > self._most_overlaps:
                         self.left_out += 1
                     elif _key_of(one, other) not in self._different:
                         yield from self._drawn(joint, one, other)
@@ -223,4 +230,4 @@ def _key(both: _Both) -> tuple[str, str]:
     return _key_of(both.first, both.second)
 
 
-__all__ = ["Joining"]
+__all__ = ["AGREE", "MOST_OVERLAPS", "Joining"]

@@ -15,7 +15,7 @@ from .findings import Finding, PlacedRule, named, runs_with
 LEAST: Final = 4
 """Fewer examples say nothing."""
 
-SECOND_LOOK: Final = 120
+LOOKS: Final = (12, 120)
 """The examples that are made of a rule that looks shadowed. Several rules may take a few examples by chance."""
 
 
@@ -41,13 +41,13 @@ class Shadowing:
     def _finding(self, number: int, each: PlacedRule) -> Finding | None:
         earlier = [self._compiled[one.name] for one in self._rules[:number] if runs_with(one.rule, each.rule)]
         examples = self._examples[each.name]
-        takers = self._takers(earlier, examples)
-        if takers is None or len(examples) < LEAST:
-            return None
-        examples = examples_of(self._ctx, each.rule, SECOND_LOOK, seed=1)
-        takers = self._takers(earlier, examples)
-        if takers is None:
-            return None
+        takers: list[str] | None = None
+        for cases in (0, *LOOKS):
+            examples = examples_of(self._ctx, each.rule, cases, seed=cases) if cases else examples
+            takers = self._takers(earlier, examples)
+            if takers is None or (cases and len(examples) < LEAST):
+                return None
+        assert takers is not None
         what = "rule" if len(takers) == 1 else "rules"
         verb = "applies" if len(takers) == 1 else "apply"
         message = (
@@ -61,10 +61,9 @@ class Shadowing:
         if not earlier or not examples:
             return None
         taken: list[list[str]] = []
-        left = earlier
         for example in examples:
             root, session = example.root, Session(self._ctx, example.before)
-            taken.append([one.rule.name for one in left if applies(one, root, session)])
+            taken.append([one.rule.name for one in earlier if applies(one, root, session)])
             if not taken[-1]:
                 return None
         everywhere = [name for name in taken[0] if all(name in names for names in taken)]
