@@ -29,7 +29,7 @@ class RuleSetReport:
         """Returns the report without the findings that have a reason on file. A note says how many these are."""
         left = [finding for finding in self.findings if not any(each.covers(finding) for each in known)]
         hidden = len(self.findings) - len(left)
-        notes = [f"{hidden} findings are known, with a reason"] if hidden else []
+        notes = [f"warnings with a reason on file, which are not shown: {hidden}"] if hidden else []
         return RuleSetReport(self.rules, left, [*self.notes, *notes])
 
     def summary(self, name: str) -> str:
@@ -58,12 +58,12 @@ def analyse_rules(
     looked_at = [each for each in rules if each.rule.group is None and not each.rule.is_pattern]
     report = RuleSetReport(len(looked_at))
     if len(looked_at) < len(rules):
-        report.notes.append(f"{len(rules) - len(looked_at)} rules without a replacement were left out")
+        report.notes.append(f"rules without a replacement, which were left out: {len(rules) - len(looked_at)}")
     examples: dict[str, list[Example]] = {}
     for each in looked_at:
         examples[each.name] = examples_of(context, each.rule, cases, seed)
     if missing := [each.name for each in looked_at if not examples[each.name]]:
-        report.notes.append(f"no example was found of {len(missing)} rules: {', '.join(missing)}")
+        report.notes.append(f"rules of which no example was found: {', '.join(missing)}")
     report.findings += Shadowing(context, looked_at, examples).findings()
     endless, note = endings(context, looked_at, examples)
     report.findings += endless
@@ -71,7 +71,7 @@ def analyse_rules(
     joining = Joining(context, looked_at, examples, most_overlaps)
     report.findings += joining.findings()
     report.findings += [] if endless else joining.endless
-    report.notes.append(f"{joining.pairs} pairs of rules apply to one program")
+    report.notes.append(f"pairs of rules that apply to one program: {joining.pairs}")
     if joining.left_out:
         report.notes.append(f"{joining.left_out} of {joining.overlaps} overlaps were left out")
     return report

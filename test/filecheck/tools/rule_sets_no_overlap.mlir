@@ -6,5 +6,5 @@ pattern.rule "abs-of-abs" : abs(abs(%x) as %inner) => %inner
 pattern.rule "negative-of-negative" : -(-%x) => %x
 
 // CHECK-NOT: warning:
-// CHECK: note: {{[1-9]}} pairs of rules apply to one program
+// CHECK: note: pairs of rules that apply to one program: {{[1-9]}}
 // CHECK: 3 rules, 0 warnings
