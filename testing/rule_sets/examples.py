@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -80,9 +80,6 @@ class ExampleMaker(RuleCheck):
     def _compare(self, before: ModuleOp, instance: Instance, number: int) -> bool:
         self.examples.append(Example(self.report.rule, before, self._place, instance.module))
         return True
-
-    def _tell(self, *_: Any) -> None:
-        """Says nothing: whether a rule is right is for `--test-rules`."""
 
 
 def examples_of(ctx: Context, rule: Rule, cases: int = EXAMPLES, seed: int = 0) -> list[Example]:

@@ -13,7 +13,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from ...core.messages.diagnostics import OperationError, listening
 from ...patterns.language.match import Session
-from ...patterns.language.rules import NUMERICS, Rule
+from ...patterns.language.rules import NUMERICS, Numerics, Rule
 from ...patterns.matching.compiled_rule import compiled_once
 from ..rules.application import OneApplication
 from ..rules.compare import FLAVOURS, arguments_of, difference, outcome_of, sensitivity
@@ -213,8 +213,8 @@ class Joining:
         return AGREE if runs else "the values are not known, as the program fails"
 
 
-def _numerics(both: _Both) -> str:
-    return max(both.first.rule.numerics, both.second.rule.numerics, key=NUMERICS.index)
+def _numerics(both: _Both) -> Numerics:
+    return NUMERICS[max(NUMERICS.index(each.rule.numerics) for each in (both.first, both.second))]
 
 
 def _same(results: Sequence[ModuleOp], *, numbers: bool = True) -> bool:

@@ -221,7 +221,7 @@ def _joint(unifier: Unifier, rule: Rule, other: Rule, place: str) -> Rule:
         Require(each.name, tuple(unifier.find(prefix + key) for key in each.keys), each.parameters)
         for each, prefix in when
     )
-    numerics = max(rule.numerics, other.numerics, key=NUMERICS.index)
+    numerics = NUMERICS[max(NUMERICS.index(each.numerics) for each in (rule, other))]
     return Rule(f"{rule.name} with {other.name} at {place}", lhs, (), conditions, numerics=numerics)
 
 
