@@ -44,12 +44,17 @@ def rules_of_file(path: str | Path, ctx: Context | None = None) -> tuple[Rule, .
 
 def rules_of_text(text: str, name: str = "<rules>", ctx: Context | None = None) -> tuple[Rule, ...]:
     """Returns the rules of a text. Raises `StepwellError`, or `VerificationError` where an op is invalid."""
+    return tuple(rule for _, rule in placed_rules_of_text(text, name, ctx))
+
+
+def placed_rules_of_text(text: str, name: str, ctx: Context | None = None) -> tuple[tuple[Operation, Rule], ...]:
+    """Returns the rules of a text, each with the op that it was read from. Raises what `rules_of_text` raises."""
     context = make_context() if ctx is None else ctx
     try:
         with patient_collector():
             module = parse_text(context, text, name)
             verify_module(module, sources={name: text})
-            return rules_of_module(module, context)
+            return _placed_rules(module, context)
     except OperationError as error:
         raise StepwellError(error.diagnostic, {name: text}) from error
 
@@ -62,7 +67,11 @@ def rules_of_valid_text(text: str, name: str) -> tuple[Rule, ...]:
 
 def rules_of_module(module: ModuleOp, ctx: Context) -> tuple[Rule, ...]:
     """Returns the rules of a module. Raises `OperationError` at the rule or op that is not valid."""
-    found: dict[str, Rule] = {}
+    return tuple(rule for _, rule in _placed_rules(module, ctx))
+
+
+def _placed_rules(module: ModuleOp, ctx: Context) -> tuple[tuple[Operation, Rule], ...]:
+    found: dict[str, tuple[Operation, Rule]] = {}
     places: dict[int, Operation] = {}
     for op, rule in _written_rules(module, ctx, places):
         if rule.name in found:
@@ -72,7 +81,7 @@ def rules_of_module(module: ModuleOp, ctx: Context) -> tuple[Rule, ...]:
         except RuleError as error:
             place = places.get(id(error.at)) or op
             raise OperationError(place, error.message, hint=error.hint) from error
-        found[rule.name] = rule
+        found[rule.name] = (op, rule)
     return tuple(found.values())
 
 

@@ -135,7 +135,7 @@ SUBROOMS: Final[dict[str, tuple[str, ...]]] = {
         "errors",
         "value",
     ),
-    "testing": ("interpreting", "rules", "lit_format", "in_process", "run_line", "assembly", "programs"),
+    "testing": ("interpreting", "rule_sets", "rules", "lit_format", "in_process", "run_line", "assembly", "programs"),
     "tools": (
         "main",
         "compile",

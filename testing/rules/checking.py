@@ -2,47 +2,31 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
-from zlib import crc32
+from typing import Final
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Operation
 from xdsl.utils.exceptions import VerifyException
 
 from ...core.ir.verification import verify_module
 from ...core.messages.diagnostics import OperationError, StepwellError, listening
-from ...core.text.parsing import make_context, parse_text
+from ...core.text.parsing import make_context
 from ...dialects.traits import is_commutative
 from ...patterns.language.functions import functions_of
-from ...patterns.language.match import Match, Session
+from ...patterns.language.match import Session
 from ...patterns.language.patterns import Op, all_below
 from ...patterns.language.rules import Rule
 from ...patterns.matching.compiled_rule import CompiledRule, compile_rule
-from ...patterns.running.driver import Driver
 from ...patterns.running.partition import partition
-from ..programs.ir_generators import RandomChooser
-from .choices import DTYPES, Impossible, Taste, small_shape
+from .application import OneApplication
 from .compare import FLAVOURS, Array, Outcome, arguments_of, difference, outcome_of, says_something, sensitivity
-from .hints import GENERATORS, Hints, hints_of
-from .instances import Instance, InstanceMaker
+from .drawing import Drawing
+from .instances import Instance
 from .reporting import Report, counterexample
 
 DEFAULT_CASES: Final = 40
-
-NO_PROGRAM: Final = (
-    Impossible,
-    VerifyException,
-    TypeError,
-    ValueError,
-    OverflowError,
-    IndexError,
-    ZeroDivisionError,
-)
-"""What building an instance of choices that do not fit together ends in."""
 
 
 @dataclass(frozen=True)
@@ -61,29 +45,6 @@ class Settings:
         return 30 * self.cases + 600
 
 
-class _OneApplication(Driver):
-    """Applies one rule once, at `root` (anywhere when there is none)."""
-
-    root: Operation | None = None
-    made: tuple[str, ...] = ()
-    """Names of the ops that the last application made."""
-    done = False
-
-    def _accepts(self, match: Match) -> bool:
-        return not self.done and (self.root is None or match.root is self.root)
-
-    def _apply(self, match: Match, *rest: Any, **more: Any) -> None:
-        self.done = True
-        self.made = tuple(op.name for op in match.new_ops)
-        super()._apply(match, *rest, **more)
-
-    def once(self, module: ModuleOp, root: Operation | None) -> bool:
-        """Whether the rule applied."""
-        self.root, self.done, self.made = root, False, ()
-        self.run(module)
-        return self.done
-
-
 class RuleCheck:
     """One rule being tested."""
 
@@ -91,12 +52,10 @@ class RuleCheck:
         self._ctx = ctx
         self._settings = settings
         self._compiled: CompiledRule = compile_rule(rule)
-        self._driver = _OneApplication(ctx, [] if rule.group is not None else [rule])
-        self._hints: Hints = hints_of(rule)
-        self._orders: dict[str, Counter[bool]] = {}
+        self._driver = OneApplication(ctx, [] if rule.group is not None else [rule])
+        self._drawing = Drawing(ctx, rule, settings.seed)
         self._in_order = {each.keys[0] for each in rule.when if each.name == "operands-in-order"}
         """Ops whose operands the rule takes in the written order only, as PDL does."""
-        self._fruitful: list[str] = []
         self.report = Report(rule)
         self.made: list[tuple[str, ...]] = []
         """Names of the ops that each application made."""
@@ -107,7 +66,7 @@ class RuleCheck:
         while report.applied < self._settings.cases and report.tried < self._settings.tries:
             number = report.tried
             report.tried += 1
-            instance = self._draw(number)
+            instance = self._drawing.draw(number)
             if instance is not None and not self._try(instance, number):
                 report.verdict = "different"
                 return report
@@ -117,7 +76,7 @@ class RuleCheck:
         return report
 
     def _is_promising(self) -> bool:
-        return bool(self._fruitful)
+        return bool(self._drawing.fruitful)
 
     def _conclude(self) -> None:
         report = self.report
@@ -135,35 +94,12 @@ class RuleCheck:
 
     def _one_sided(self) -> str | None:
         for pattern in all_below(self.report.rule.lhs):
-            counter = self._orders.get(pattern.key)
+            counter = self._drawing.orders.get(pattern.key)
             if counter is not None and sum(counter.values()) >= 8 and len(counter) == 1:
                 return " | ".join(pattern.names) if isinstance(pattern, Op) else ""
         return None
 
     # One instance
-
-    def _draw(self, number: int) -> Instance | None:
-        rule = self.report.rule
-        choose = RandomChooser(crc32(f"{rule.name}/{self._settings.seed}/{number}".encode()))
-        if rule.name in GENERATORS:
-            return Instance(parse_text(self._ctx, GENERATORS[rule.name](choose), rule.name), None, [])
-        allowed: Sequence[str] = self._hints.dtypes
-        if choose.integer(0, 5) == 0:
-            allowed = DTYPES
-        elif self._fruitful and choose.integer(0, 2) == 0:
-            allowed = self._fruitful
-        taste = Taste(choose.element(allowed), small_shape(choose))
-        # The order that was seen less often, mostly: it may be one in which the rule never applies.
-        swap = {
-            key: (counter[True] > counter[False]) != (choose.integer(0, 3) == 0)
-            for key, counter in self._orders.items()
-        }
-        try:
-            instance = InstanceMaker(self._ctx, rule, self._hints, choose, taste, swap).build()
-            verify_module(instance.module)
-        except NO_PROGRAM:
-            return None
-        return instance
 
     def _try(self, instance: Instance, number: int) -> bool:
         """Whether the rule is right on this instance, or does not apply to it."""
@@ -206,12 +142,7 @@ class RuleCheck:
         self.report.applied += 1
         if instance.dtype:
             self.report.dtypes[instance.dtype] += 1
-            if instance.dtype not in self._fruitful:
-                self._fruitful.append(instance.dtype)
-        for key, forward in instance.orders.items():
-            if key in self._in_order:
-                continue
-            self._orders.setdefault(key, Counter())[forward] += 1
+        self._drawing.applied(instance, self._in_order)
 
     def _compare(self, before: ModuleOp, instance: Instance, number: int) -> bool:
         after = instance.module

@@ -79,7 +79,7 @@ def counterexample(
     found: Outcome | None,
 ) -> str:
     """The program before and after, the inputs, and the outputs of both."""
-    parts = ["before:", _program(before), "after:", _program(after)]
+    parts = ["before:", program_text(before), "after:", program_text(after)]
     for number, array in enumerate(arguments):
         parts.append(f"input {number}: {_values(array)}")
     for title, outcome in (("before", wanted), ("after", found)):
@@ -89,7 +89,8 @@ def counterexample(
     return "\n".join(parts)
 
 
-def _program(module: ModuleOp) -> str:
+def program_text(module: ModuleOp) -> str:
+    """Returns the ops of a module as text, at most `MOST_LINES` lines."""
     lines = str(module).splitlines()[1:-1]
     hidden = len(lines) - MOST_LINES
     return "\n".join([*lines[:MOST_LINES], *([f"  … {hidden} more lines"] if hidden > 0 else [])])

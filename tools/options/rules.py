@@ -18,6 +18,7 @@ from ...core.messages.diagnostics import Diagnostic, StepwellError, did_you_mean
 from ...core.messages.locations import location_string
 from ...core.passes.instrument import Instrument
 from ...core.text.parsing import make_context, parse_text, read_source
+from .rule_sets import check_rule_sets
 
 if TYPE_CHECKING:
     from ...patterns.language.rules import Rule
@@ -47,10 +48,15 @@ def add_rule_flags(parser: argparse.ArgumentParser) -> None:
             "--mutate-rules",
             "put faults into the rules of FILE (the shipped ones) and see whether the tests notice",
         ),
+        (
+            "--check-rules",
+            "look at the rules of FILE (the shipped ones) together: shadowed rules, results that depend on the order,"
+            " loops",
+        ),
     ):
         group.add_argument(flag, metavar="FILE", nargs="?", const="", help=what)
-    group.add_argument("--seed", metavar="N", type=int, default=0, help="draw other random programs for these two")
-    group.add_argument("--cases", metavar="N", type=_positive, help="apply each rule N times for these two")
+    group.add_argument("--seed", metavar="N", type=int, default=0, help="draw other random programs for these three")
+    group.add_argument("--cases", metavar="N", type=_positive, help="apply each rule N times for these three")
     group.add_argument(
         "--explain-match", metavar="RULE[@%NAME]", help="say why a rule does not match at a value, or at any op"
     )
@@ -66,14 +72,15 @@ def _positive(text: str) -> int:
 
 def wants_rules(args: argparse.Namespace) -> bool:
     """Returns whether the command is about rules alone, without a program."""
-    return args.test_rules is not None or args.mutate_rules is not None
+    return any(given is not None for given in (args.test_rules, args.mutate_rules, args.check_rules))
 
 
 def run_on_rules(args: argparse.Namespace, ctx: Context) -> int:
-    """Tests or mutates rules, and returns the exit code."""
+    """Tests, mutates or analyses rules, and returns the exit code."""
     for flag, given in (("-p", args.passes), ("an input file", args.input_file)):
         if given:
-            asked = "--test-rules" if args.test_rules is not None else "--mutate-rules"
+            flags = {"--test-rules": args.test_rules, "--mutate-rules": args.mutate_rules}
+            asked = next((name for name, file in flags.items() if file is not None), "--check-rules")
             raise StepwellError(Diagnostic(f"{asked} is about rules, not about a program: it goes without {flag}"))
     code = 0
     if args.test_rules is not None:
@@ -84,6 +91,8 @@ def run_on_rules(args: argparse.Namespace, ctx: Context) -> int:
         if not rules:
             raise StepwellError(Diagnostic(f"{args.mutate_rules} has no rules with a replacement"))
         code = max(code, _mutate(args, rules, ctx))
+    if args.check_rules is not None:
+        code = max(code, check_rule_sets(args, ctx, PASS_OF))
     return code
 
 
