@@ -8,8 +8,8 @@ from typing import Final
 
 from xdsl.context import Context
 from xdsl.dialects import func
-from xdsl.dialects.builtin import ModuleOp, StringAttr
-from xdsl.ir import Operation, SSAValue
+from xdsl.dialects.builtin import ModuleOp, StringAttr, TensorType
+from xdsl.ir import Operation, OpResult, SSAValue
 
 from ...analysis.kinds import OpKind
 from ...analysis.op_kind import kind_of_op
@@ -94,16 +94,23 @@ class _Expressions:
         if is_commutative(op):
             operands.sort()
         if isinstance(op, func.CallOp):
-            callee = op.callee.string_value()
+            callee = op.callee.root_reference.data
             properties = [self._callees.get(callee, callee)]
         return _digest([op.name, *operands, "with", *properties, "gives", *types])
 
     def _operand(self, value: SSAValue, stretched: bool) -> str:
-        number = splat_number(value)
+        number = "nothing" if _is_empty_constant(value) else splat_number(value)
         if number is None:
             return self._known[value]
         shape = "" if stretched else self._texts.text(value.type)
         return f"{number if self._numbers else 'number'} : {element_type(value.type)} {shape}"
+
+
+def _is_empty_constant(value: SSAValue) -> bool:
+    """Returns whether `value` is a constant without elements. Of these there is one for each type."""
+    type_ = value.type
+    is_empty = isinstance(type_, TensorType) and 0 in type_.get_shape()
+    return is_empty and isinstance(value, OpResult) and is_constant_op(value.op)
 
 
 def _body_hash(function: func.FuncOp) -> str:
