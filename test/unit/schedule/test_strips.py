@@ -149,6 +149,16 @@ def test_other_floats(kind: str, tolerance: float) -> None:
     np.testing.assert_allclose(found, expected(*arrays), rtol=tolerance, atol=tolerance)
 
 
+@pytest.mark.parametrize("kind", ["f16", "bf16"])
+def test_small_floats_are_not_rounded_before_they_are_summed_up(kind: str) -> None:
+    """All of 61 weights are 1/61, whose rounding the sum would show."""
+    shapes = ((1, 1, 20, 8), (1, 1, 61, 8), (1, 1, 61, 16))
+    q, k, v = (np.full(shape, value, DTYPES[kind]) for shape, value in zip(shapes, (0, 1, 1), strict=True))
+    text = attention(*shapes, kind=kind)
+    assert (np.asarray(stepwell.compile(text)(q, k, v)[0], np.float64) == 1).all()
+    assert (np.asarray(stepwell.compile(text, numerics="strict")(q, k, v)[0], np.float64) != 1).all()
+
+
 def test_the_results_are_those_of_one_thread() -> None:
     shapes = (1, 4, 256, 32), (1, 4, 256, 32), (1, 4, 256, 32)
     random = np.random.default_rng(6)
