@@ -154,7 +154,11 @@ _PIPELINES: dict[str, Passes] = {
     ),
     "finish-fast": with_options(
         joined(FINISH),
-        {**dict.fromkeys(("plan-schedules", "prepack-weights", "apply-schedule-plan"), "flush=true"), **EXCESS},
+        {
+            **dict.fromkeys(("plan-schedules", "prepack-weights", "apply-schedule-plan"), "flush=true"),
+            "scale-after-products": "bf16=false",
+            **EXCESS,
+        },
     ),
 }
 

@@ -12,13 +12,14 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects import arith, memref
-from xdsl.dialects.builtin import IndexType, IntegerAttr, MemRefType, ModuleOp, f32, f64
+from xdsl.dialects.builtin import IndexType, IntegerAttr, MemRefType, ModuleOp, bf16, f32, f64
 from xdsl.ir import Block, BlockArgument, Region, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from ...analysis.loop_nests import body_ops, levels_of, perfect_block
 from ...analysis.reductions import accumulators
+from ...core.ir.element_types import is_small_float
 from ...core.ir.walk import ops_of
 from ...core.passes.base import StepwellPass
 from ...dialects import tensor_loop
@@ -46,16 +47,21 @@ class ScaleAfterProductsPass(StepwellPass):
     Results round otherwise, so `strict` leaves the pass out. The numbers %e are exponentials of differences to the
     maximum of the row, hence at most 1, and %r is computed from their sum. So sums overflow only where an element of
     %v is within a factor of the greatest number that is the length of the row. The result has at most as many columns
-    as the left operand. f16 and bf16 are left alone, as their sums would be rounded before they are scaled.
+    as the left operand. Where %p is f16 or bf16, %e is f32, and so are the sums. The product takes %e as it is, in
+    place of numbers that were scaled and rounded. Sums in f16 or bf16 are left alone, as they would be rounded before
+    they are scaled. `bf16=false` leaves products of bf16 alone too, for machines that have instructions for these.
     """
 
     name = "scale-after-products"
+
+    bf16: bool = True
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for function in op.ops:
             if isinstance(function, tensor_loop.FuncOp):
                 for scaling in list(_scalings(function)):
-                    if (places := _places(scaling)) is not None:
+                    kept = not self.bf16 and scaling.product.a.type.element_type == bf16
+                    if not kept and (places := _places(scaling)) is not None:
                         _move(scaling, places)
                         self.count("products scaled afterwards")
 
@@ -69,6 +75,7 @@ class _Scaling:
     load: memref.LoadOp
     factor: memref.LoadOp
     scale: arith.MulfOp | arith.DivfOp
+    """What it computes, in the precision of the sums. A small float is rounded from that."""
     store: memref.StoreOp
     product: Contraction
 
@@ -102,12 +109,14 @@ def _scaling(grid: tensor_loop.GridOp, product: Contraction) -> _Scaling | None:
         return None
     ops = body_ops(block.body.block)
     loads = [op for op in ops if isinstance(op, memref.LoadOp)]
-    store, scale = ops[-1], ops[-2] if len(ops) == 4 else None
+    store, scale = ops[-1], ops[2] if len(ops) in (4, 5) else None
     if not isinstance(store, memref.StoreOp) or len(loads) != 2 or not isinstance(scale, arith.MulfOp | arith.DivfOp):
         return None
     axes = list(block.axes)
     load, factor = loads if list(loads[0].indices) == axes else loads[::-1]
-    if list(load.indices) != axes or list(store.indices) != axes or store.value is not scale.result:
+    if list(load.indices) != axes or list(store.indices) != axes:
+        return None
+    if store.value is not scale.result and not _rounds(store.value, scale.result):
         return None
     if isinstance(scale, arith.DivfOp) and scale.lhs is not load.res:
         return None
@@ -116,14 +125,21 @@ def _scaling(grid: tensor_loop.GridOp, product: Contraction) -> _Scaling | None:
     return _Scaling(grid, block, load, factor, scale, store, product)
 
 
+def _rounds(value: SSAValue, wide: SSAValue) -> bool:
+    """Returns whether `value` is the small float next to `wide`."""
+    return isinstance(value.owner, arith.TruncFOp) and value.owner.input is wide and is_small_float(value.type)
+
+
 def _is_only_read_by(scaling: _Scaling) -> bool:
     """Returns whether nothing but the product reads what is scaled, and the product is one that gains."""
     c = scaling.product
-    if c.tile_element not in (f32, f64) or c.a.type.element_type != c.tile_element or c.reduce:
+    source = scaling.load.memref
+    assert isinstance(source.type, MemRefType)
+    if c.tile_element not in (f32, f64) or source.type.element_type != c.tile_element or c.reduce:
         return False
     if c.extent(c.n) > c.extent(c.k) or not isinstance(c.a.buffer.owner, tensor_loop.AllocOp):
         return False
-    source, factor = scaling.load.memref, scaling.factor.memref
+    factor = scaling.factor.memref
     if {source, factor} & {c.b.buffer, c.out.buffer} or c.a.buffer in (c.b.buffer, c.out.buffer, factor):
         return False
     found = accessors(c.a.buffer) or []
@@ -168,6 +184,7 @@ def _move(scaling: _Scaling, places: list[int | None]) -> None:
     for op in (whole, scaled):
         op.location = scaling.grid.location
     Rewriter.insert_op(whole, InsertPoint.before(c.grid))
+    _take_wide(c, source)
     for buffer, other in ((target, whole.results[0]), (c.a.buffer, source)):
         for use in list(buffer.uses):
             if c.grid.is_ancestor(use.operation) and other is not buffer:
@@ -179,6 +196,20 @@ def _move(scaling: _Scaling, places: list[int | None]) -> None:
     assert isinstance(left, tensor_loop.AllocOp)
     if left.memref.first_use is None:
         erase(left)
+
+
+def _take_wide(c: Contraction, source: SSAValue) -> None:
+    """Has the product load from `source`, in the precision of the sums, what it extended."""
+    for load in [op for op in ops_of(c.grid, memref.LoadOp) if op.memref is c.a.buffer]:
+        extensions = [use.operation for use in load.res.uses if isinstance(use.operation, arith.ExtFOp)]
+        if not extensions:
+            continue
+        wide = memref.LoadOp.get(source, load.indices)
+        wide.location = load.location
+        Rewriter.insert_op(wide, InsertPoint.before(load))
+        for extended in extensions:
+            Rewriter.replace_op(extended, [], [wide.res])
+        Rewriter.erase_op(load)
 
 
 def _scale(scaling: _Scaling, places: list[int | None], whole: SSAValue) -> tensor_loop.GridOp:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from xdsl.dialects import arith, memref, scf
-from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr, IntegerType, MemRefType, i1
+from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr, IntegerType, MemRefType, f32, i1
 from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
@@ -120,10 +120,12 @@ def contraction_of(grid: GridOp) -> Contraction | None:
     if found is None or len(found) != 1 or not is_reassociable(found[0]):
         return None
     out = Operand(found[0].buffer, found[0].indices)
-    init, factors = initial_value(block, found[0]), factors_of(found[0], block, True)
+    init, factors = initial_value(block, found[0]), factors_of(found[0], block, True, mixed=True)
     if init is None or factors is None or not all(is_linear(index) for index in out.indices):
         return None
     for a, b in (factors, factors[::-1]):
+        if a.type.element_type != b.type.element_type and a.type.element_type != f32:
+            continue
         axes = _axes(block, extents, a, b, out)
         if axes is not None:
             return Contraction(grid, block, extents, a, b, out, init, *axes)
@@ -156,8 +158,13 @@ def _constant(value: SSAValue) -> Attribute | None:
     return value.owner.value if isinstance(value.owner, arith.ConstantOp) else None
 
 
-def factors_of(accumulator: Accumulator, block: BlockOp, unsigned: bool = False) -> tuple[Operand, Operand] | None:
-    """Returns the two operands whose product is added. With `unsigned` they may be widened without a sign."""
+def factors_of(
+    accumulator: Accumulator, block: BlockOp, unsigned: bool = False, mixed: bool = False
+) -> tuple[Operand, Operand] | None:
+    """
+    Returns the two operands whose product is added. With `unsigned` they may be widened without a sign. With `mixed`
+    one may be f32, and the other a small float.
+    """
     update = accumulator.store.value.owner
     old = accumulator.loads[0].res
     if not isinstance(update, arith.AddfOp | arith.AddiOp):
@@ -171,7 +178,10 @@ def factors_of(accumulator: Accumulator, block: BlockOp, unsigned: bool = False)
     dims: dict[SSAValue, int] = {axis: position for position, axis in enumerate(block.axes)}
     operands = [operand_of(each, dims, block, unsigned) for each in (product.lhs, product.rhs)]
     left, right = operands
-    if left is None or right is None or left.type.element_type != right.type.element_type:
+    if left is None or right is None:
+        return None
+    types = {left.type.element_type, right.type.element_type}
+    if len(types) > 1 and not (mixed and all(each == f32 or is_small_float(each) for each in types)):
         return None
     return left, right
 

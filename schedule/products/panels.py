@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from math import ceil
 
 from xdsl.dialects.builtin import MemRefType, VectorType
-from xdsl.ir import Block, SSAValue
+from xdsl.ir import Attribute, Block, SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from ...core.ir.element_types import is_small_float
@@ -52,7 +52,7 @@ class PackedPanels:
         self.packed = packed
         self.clean = False
         """True where subnormal numbers become zeros on the way into panels."""
-        self.widens = packed is None and is_small_float(c.b.type.element_type)
+        self.widens = is_small_float(c.b.type.element_type) and (packed is None or _element(packed) == c.tile_element)
         """True where small floats are extended to the precision of the sums on the way into panels."""
         self.at_once = PAIR if tiling.in_pairs and packed is not None else 1
         """The steps of the sum that lie side by side in a panel."""
@@ -196,6 +196,11 @@ class PackedPanels:
         """Returns the number of a panel of a block among all panels."""
         builder, run = self.builder, self.run_
         return builder.sum(builder.sum(builder.scaled(n0, run.count), panel), run.first)
+
+
+def _element(buffer: SSAValue) -> Attribute:
+    assert isinstance(buffer.type, MemRefType)
+    return buffer.type.element_type
 
 
 def panels_type(c: Contraction, tiling: Tiling) -> list[int]:

@@ -18,6 +18,7 @@ from ..kernels.contraction import Contraction, Operand
 from ..kernels.decisions import may_take
 from ..kernels.epilogue import place_of
 from ..kernels.scheduled_nest import Bound, Index
+from ..kernels.widening import widened
 from .panels import PackedPanels
 from .transpose import Transpose, transpose_of
 
@@ -161,6 +162,7 @@ class TurnedPanels(PackedPanels):
         type_ = VectorType(c.b.type.element_type, shape)
         loaded = builder.add(tile.LoadOp(place.buffer, place.indices, type_, place.along, place.by)).result
         stored = builder.add(tile.TransposeOp(loaded)).result if is_tile else loaded
+        stored = widened(builder, stored, c.tile_element) if self.widens else stored
         panels = self._packed(at, (0, *panel), at[c.k])
         indices = [*panels.indices[:-1], builder.value(column)]
         builder.add(tile.StoreOp(stored, panels.buffer, indices, panels.along))

@@ -10,6 +10,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
 from ...analysis.loop_nests import body_ops
+from ...core.ir.element_types import is_small_float
 from ...core.ir.walk import ops_of
 from ...core.roles import TILING
 from ...dialects.schedule import TilingAttr
@@ -30,6 +31,9 @@ from .ahead import RowsAhead, rows_ahead
 from .chain import Chain
 from .plan import StripPlan
 from .recut import Cut, Strips, kept_dimensions, outer_extents, recut, share_memory, strip_type
+
+FEW_TILES = 2
+"""The tiles of rows that extend the small floats of a right operand as they load it. Panels hold it for more."""
 
 Split = Callable[[GridOp, int], ForOp]
 """Replaces a grid by single loops, of which the first so many keep their places. Returns the outermost one."""
@@ -217,6 +221,7 @@ class _StripNest:
             tile = choose_tile(rows, columns, bytes_per, self.target, tallest=rows_near(c, self.target))
         depth = c.extent(c.k)
         apart = c.b.stride_along(c.n) != 1 or c.b.stride_along(c.k) != columns or columns > tile.columns
+        apart = apart or (is_small_float(c.b.type.element_type) and self.plan.total > FEW_TILES * tile.rows)
         parts = 1
         if deep:
             most = max(1, self.target.l2_bytes // 8 // (columns * bytes_per))
@@ -227,9 +232,11 @@ class _StripNest:
     def _pack(self, c: Contraction, tiling: Tiling, around: list[AffineExpr]) -> SSAValue:
         """
         Lays out the right operand of a product in panels, once for all strips. In the loops `around` that is done where
-        each iteration has its own, so that the strips find their panels in a cache.
+        each iteration has its own, so that the strips find their panels in a cache. Small floats are extended there, as
+        each tile of rows would have to.
         """
-        type_ = MemRefType(c.b.type.element_type, panels_type(c, tiling))
+        element = c.tile_element if is_small_float(c.b.type.element_type) else c.b.type.element_type
+        type_ = MemRefType(element, panels_type(c, tiling))
         with self.builder.inside(self.block):
             packed = self.builder.add(AllocOp(type_)).results[0]
         packed.name_hint = "packed"

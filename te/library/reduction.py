@@ -192,11 +192,11 @@ def softmax(x: Tensor, axis: int = -1) -> Tensor:
     require_float("softmax", x)
     dim = normalise_axis("softmax", axis, x.rank)
     acc = dtypes.accumulator(x.dtype)
-    largest = reduced("softmax_max", x, (dim,), False, ops.max, lambda value, _: ops.cast(acc, value))
-    e = stage("softmax_exp", x.shape, lambda i: ops.exp(ops.cast(acc, x[i]) - largest[_row(i, dim)]))
+    largest = reduced("softmax_max", x, (dim,), False, ops.max, lambda value, _: ops.widened(acc, value))
+    e = stage("softmax_exp", x.shape, lambda i: ops.exp(ops.widened(acc, x[i]) - largest[_row(i, dim)]))
     total = reduced("softmax_sum", e, (dim,), False, ops.sum)
     scale = elementwise("softmax_scale", total, lambda value: 1 / value)
-    return stage("softmax", x.shape, lambda i: ops.cast(x.dtype, e[i] * scale[_row(i, dim)]))
+    return stage("softmax", x.shape, lambda i: ops.rounded(x.dtype, e[i] * scale[_row(i, dim)]))
 
 
 def log_softmax(x: Tensor, axis: int = -1) -> Tensor:

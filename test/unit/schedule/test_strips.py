@@ -149,6 +149,29 @@ def test_other_floats(kind: str, tolerance: float) -> None:
     np.testing.assert_allclose(found, expected(*arrays), rtol=tolerance, atol=tolerance)
 
 
+@pytest.mark.parametrize("kind", ["f16", "bf16"])
+def test_small_floats_are_not_rounded_before_they_are_summed_up(kind: str) -> None:
+    """All of 61 weights are 1/61, whose rounding the sum would show."""
+    shapes = ((1, 1, 20, 8), (1, 1, 61, 8), (1, 1, 61, 16))
+    q, k, v = (np.full(shape, value, DTYPES[kind]) for shape, value in zip(shapes, (0, 1, 1), strict=True))
+    text = attention(*shapes, kind=kind)
+    assert (np.asarray(stepwell.compile(text)(q, k, v)[0], np.float64) == 1).all()
+    assert (np.asarray(stepwell.compile(text, numerics="strict")(q, k, v)[0], np.float64) != 1).all()
+
+
+@pytest.mark.parametrize("kind", ["f16", "bf16"])
+@pytest.mark.parametrize("target", [None, "x86-64-v3"])
+def test_scores_of_small_floats_are_not_rounded_before_a_softmax(kind: str, target: str | None) -> None:
+    """Two scores are 2049 and 2048, and the first would be rounded to the second."""
+    shapes = ((1, 1, 20, 8), (1, 1, 32, 8), (1, 1, 32, 16))
+    q, k, v = (np.zeros(shape, DTYPES[kind]) for shape in shapes)
+    q[..., :2], k[..., :2, 0], k[..., 0, 1], v[..., 0, :] = (64, 1), 32, 1, 1
+    text = attention(*shapes, kind=kind).replace("softmax %m", "softmax %s")
+    found = np.asarray(stepwell.compile(text, target=target)(q, k, v)[0], np.float64)
+    np.testing.assert_allclose(found, 1 / (1 + np.exp(-1)), rtol=4e-3)
+    np.testing.assert_array_equal(np.asarray(stepwell.compile(text, numerics="strict")(q, k, v)[0], np.float64), 0.5)
+
+
 def test_the_results_are_those_of_one_thread() -> None:
     shapes = (1, 4, 256, 32), (1, 4, 256, 32), (1, 4, 256, 32)
     random = np.random.default_rng(6)
