@@ -113,6 +113,7 @@ def main() -> None:
     for name, number in (("layers", 36), ("width", 1280), ("heads", 20), ("words", 64)):
         parser.add_argument(f"--{name}", type=int, default=number)
     options = parser.parse_args()
+    options.folder.mkdir(parents=True, exist_ok=True)
     print(write(options.folder, options.layers, options.width, options.heads, options.words))
 
 
