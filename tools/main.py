@@ -29,6 +29,8 @@ VERBS: Final = {
     "show": ("show", "draw a program or a profile (stepwell-show)"),
     "calibrate": ("calibrate", "record what flows through partitioned functions (stepwell-calibrate)"),
     "cache": ("cache", "show or empty the compile cache on disk"),
+    "example": ("example", "list the examples, or copy one to try and to change"),
+    "docs": ("docs", "list the pages of documentation, or print one"),
 }
 """The file of each verb in this folder, and what it does."""
 

@@ -81,7 +81,7 @@ def follow(
     """
     text = script(page.read_text(encoding="utf-8"), setup)
     done = subprocess.run(
-        ["bash", "-c", text],
+        ["bash", "--norc", "-c", text],
         cwd=folder,
         env=dict(environment),
         stdout=subprocess.PIPE,

@@ -19,8 +19,16 @@ def package_folders() -> set[Path]:
     return {path.parent.relative_to(ROOT) for path in package_files(ROOT) if path.name == "__init__.py"}
 
 
+def data_folders() -> set[Path]:
+    """Folders that are shipped although they are no packages: `stepwell docs` and `stepwell example` show them."""
+    examples = {path.parent for path in (ROOT / "examples").rglob("*") if path.is_file()}
+    shown = {path for path in examples if not path.name.startswith(("__", ".", "Output"))}
+    return {path.relative_to(ROOT) for path in (*shown, ROOT / "docs", ROOT / "docs" / "decisions")}
+
+
 def test_every_package_folder_is_listed():
-    expected = {".".join(("stepwell", *folder.parts)) for folder in package_folders()}
+    folders = package_folders() | data_folders()
+    expected = {".".join(("stepwell", *folder.parts)) for folder in folders}
     assert set(project()["tool"]["setuptools"]["packages"]) == expected
 
 

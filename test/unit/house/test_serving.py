@@ -205,18 +205,6 @@ def test_numbers_that_json_does_not_have(server: Server) -> None:
     )
 
 
-def test_the_programs_of_the_page(server: Server, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.chdir(tmp_path)
-    blocks = re.findall(r"^```python\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
-    assert len(blocks) == 2
-    scope: dict[str, Any] = {}
-    for block in blocks:
-        exec(block.replace("http://127.0.0.1:8000", server.url), scope)
-    assert (tmp_path / "m.stepwell").exists()
-    for option in re.findall(r"^\| `(--[a-z-]+)", PAGE, re.MULTILINE):
-        assert f'"{option}"' in (EXAMPLE / "serve.py").read_text(encoding="utf-8")
-
-
 def test_every_file_is_mentioned() -> None:
     readme = (EXAMPLE / "README.md").read_text(encoding="utf-8")
     assert all(f"[{path.name}]({path.name})" in readme for path in EXAMPLE.glob("*.py"))

@@ -1,16 +1,23 @@
-"""The wheel, installed into an empty directory and used from another one, has everything the tools need."""
+"""The wheel, made from the source archive and installed into an empty directory, has everything the tools need."""
 
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
+import tarfile
 from pathlib import Path
+from socket import socket
+from zipfile import ZipFile
 
 import pytest
+from followed_page import commands, follow
 
 ROOT = Path(__file__).parents[3]
+
+PAGES = ("get-started.md", "serving.md")
 
 PROGRAM = """func.func @main(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
   %0 = graph.relu %x : (tensor<2x3xf32>) -> tensor<2x3xf32>
@@ -22,22 +29,90 @@ PROGRAM = """func.func @main(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
 
 
 @pytest.fixture(scope="module")
-def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """An environment whose `stepwell` is the wheel, not the checkout."""
-    source = tmp_path_factory.mktemp("source") / "stepwell"
-    left_out = shutil.ignore_patterns(".*", "test", "docs", "build", "dist", "demo-output", "*.egg-info", "__pycache__")
-    shutil.copytree(ROOT, source, ignore=left_out)
-    target = tmp_path_factory.mktemp("site")
-    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-build-isolation"]
-    done = subprocess.run([*pip, "--target", str(target), str(source)], capture_output=True, text=True)
+def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the tree."""
+    left_out = shutil.ignore_patterns(".*", "build", "dist", "demo-output", "*.egg-info", "__pycache__", "Output")
+    return Path(shutil.copytree(ROOT, tmp_path_factory.mktemp("source") / "stepwell", ignore=left_out))
+
+
+@pytest.fixture(scope="module")
+def archives(source: Path) -> tuple[Path, Path]:
+    """The source archive, and the wheel made from it."""
+    made = build(source)
+    return next(made.glob("*.tar.gz")), next(made.glob("*.whl"))
+
+
+def build(source: Path, *flags: str) -> Path:
+    """Runs the tool `build` on a tree, and returns the folder with what it made."""
+    command = [sys.executable, "-m", "build", "--no-isolation", *flags, "."]
+    environment = {**os.environ, "SOURCE_DATE_EPOCH": "1700000000"}
+    done = subprocess.run(command, cwd=source, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    return {**os.environ, "PYTHONPATH": str(target), "STEPWELL_TEST_SITE": str(target)}
+    assert "would be ignored" not in done.stderr, "a folder with package data is no listed package"
+    return source / "dist"
+
+
+@pytest.fixture(scope="module")
+def environment(archives: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """An environment whose `stepwell` and commands are those of the wheel, not of the checkout."""
+    target = tmp_path_factory.mktemp("site")
+    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index"]
+    done = subprocess.run([*pip, "--target", str(target), str(archives[1])], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    path = os.pathsep.join([str(target / "bin"), str(Path(sys.executable).parent), os.environ["PATH"]])
+    return {**os.environ, "PATH": path, "PYTHONPATH": str(target), "STEPWELL_TEST_SITE": str(target)}
 
 
 def run(environment: dict[str, str], folder: Path, *command: str) -> str:
     done = subprocess.run([sys.executable, *command], cwd=folder, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return done.stdout
+
+
+def test_the_source_archive_has_docs_and_tests(archives: tuple[Path, Path]) -> None:
+    with tarfile.open(archives[0]) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    assert {"docs/get-started.md", "docs/decisions", "examples/serving/app.py", "test/full.py", "Makefile"} <= names
+    assert not [name for name in names if "__pycache__" in name or name.startswith(".git/")]
+
+
+def test_the_wheel_is_the_same_twice(source: Path, archives: tuple[Path, Path]) -> None:
+    first = archives[1].read_bytes()
+    for path in source.rglob("*.py"):
+        os.utime(path, (1_600_000_000, 1_600_000_000))
+    shutil.rmtree(source / "build", ignore_errors=True)
+    shutil.rmtree(source / "dist")
+    (second,) = build(source, "--wheel").glob("*.whl")
+    assert second.read_bytes() == first
+
+
+def test_the_wheel_has_what_it_runs_and_what_it_shows(archives: tuple[Path, Path]) -> None:
+    rooms = {name.split("/")[1] for name in ZipFile(archives[1]).namelist() if name.startswith("stepwell/")}
+    assert {"docs", "examples", "py.typed"} <= rooms and not {"test", "bench"} & rooms
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_whoever_copies_the_blocks_of_a_page_succeeds(environment: dict[str, str], tmp_path: Path, page: str) -> None:
+    """In an empty folder, without a checkout. What a page installs is there."""
+    environment = {**environment, "STEPWELL_CACHE_DIR": str(tmp_path / "cache")}
+    (tmp_path / "here").mkdir()
+    shipped = Path(environment["STEPWELL_TEST_SITE"]) / "stepwell" / "docs" / page
+    with socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    (tmp_path / page).write_text(re.sub(r"\b8000\b", str(port), shipped.read_text(encoding="utf-8")))
+    follow(tmp_path / page, tmp_path / "here", environment)
+
+
+def test_the_first_page_has_five_commands(archives: tuple[Path, Path]) -> None:
+    assert len(commands((ROOT / "docs" / "get-started.md").read_text(encoding="utf-8"))) <= 5
+
+
+def test_examples_are_listed_and_copied(environment: dict[str, str], tmp_path: Path) -> None:
+    listed = run(environment, tmp_path, "-m", "stepwell.tools.example")
+    assert "serving            A server for a model\n" in listed
+    run(environment, tmp_path, "-m", "stepwell.tools.example", "schedules", "-o", "mine")
+    assert (tmp_path / "mine" / "gemm.py").read_text() == (ROOT / "examples/schedules/gemm.py").read_text()
 
 
 def test_the_package_is_the_installed_one(environment: dict[str, str], tmp_path: Path) -> None:

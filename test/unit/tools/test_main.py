@@ -92,3 +92,26 @@ def test_version_and_usage(capsys: pytest.CaptureFixture[str]):
     assert main([]) == 0
     said = capsys.readouterr().out
     assert said.startswith("stepwell 0.") and "usage: stepwell VERB" in said
+
+
+@pytest.mark.parametrize(
+    "words, said",
+    [
+        (["docs", "opts"], "there is no page 'opts'\nhint: did you mean 'opt'?"),
+        (["docs", "7"], "there is no page '7'\nhint: stepwell docs lists the pages"),
+        (["example", "serve"], "there is no example 'serve'\nhint: did you mean 'serving'?"),
+        (["example", "serving", "-o", "."], "'.' exists, expected a folder to be made\nhint: -o names another folder"),
+    ],
+)
+def test_what_is_not_there_is_named(words: list[str], said: str, capsys: pytest.CaptureFixture[str]):
+    assert main(words) == 1
+    assert capsys.readouterr().err == f"error: {said}\n"
+
+
+def test_pages_are_listed_and_printed(capsys: pytest.CaptureFixture[str]):
+    assert main(["docs"]) == 0
+    assert "saving             Saving programs\n" in capsys.readouterr().out
+    assert main(["docs", "docs/saving.md"]) == 0
+    assert capsys.readouterr().out.startswith("# Saving programs\n")
+    assert main(["docs", "saving", "--path"]) == 0
+    assert Path(capsys.readouterr().out.strip()).name == "saving.md"
