@@ -8,7 +8,7 @@ WORKERS ?= 2
 # Tests start the tools hundreds of times. Where modules are compiled anew each time, that takes a third longer.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help demo test test-full test-hostile test-memcheck test-models check lint types lit unit bench clean
+.PHONY: help demo test test-full test-hostile test-memcheck test-models test-wheel check lint types lit unit bench dist clean
 
 help:
 	@echo "make demo       walk the MLP down the stairs and run it natively"
@@ -17,6 +17,8 @@ help:
 	@echo "make test-models   whole ONNX models beside onnxruntime (installs PyTorch, downloads models)"
 	@echo "make test-memcheck   exported programs under valgrind (needs valgrind and cc)"
 	@echo "make test-hostile  20 000 random loop programs, right and wrong, on guarded memory (under 60 minutes)"
+	@echo "make test-wheel    the wheel in an empty environment: its pages are followed block by block"
+	@echo "make dist       source archive and wheel into dist/"
 	@echo "make check      ruff, types, lit and pytest"
 	@echo "make bench      measure beside NumPy, PyTorch, onnxruntime and OpenVINO into docs/performance.md"
 	@echo "make clean      remove the virtual environment and caches"
@@ -52,6 +54,15 @@ test-memcheck: $(STAMP)
 
 test-hostile: $(STAMP)
 	$(BIN)/python test/hostile.py --workers $(WORKERS)
+
+# The wheel is the same file each time: what it holds has the time of the last commit.
+dist: $(STAMP)
+	rm -rf build dist
+	SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct 2>/dev/null || stat -c %Y pyproject.toml) \
+	    $(BIN)/python -m build --no-isolation
+
+test-wheel: dist
+	$(BIN)/python test/wheel.py
 
 check: lint types lit unit
 

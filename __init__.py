@@ -15,6 +15,8 @@ __all__.append("__version__")
 
 def __getattr__(name: str) -> object:
     """Loads a public name. The cycle collector waits, since it would look at all classes again and again."""
+    if name not in __all__:  # pytest asks before this is a package: the folder of a checkout may have any name
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from .core.messages.collector import patient_collector
 
     with patient_collector():

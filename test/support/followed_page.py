@@ -1,6 +1,8 @@
 """
 A page followed by copying its blocks: `python test/support/followed_page.py PAGE.md` in an empty folder.
 
+A block may be indented, as part of a list.
+
 * A block whose fence says `file=NAME` is saved as NAME.
 * A block `sh` is given to one shell. A block `sh setup` installs something. It is left out where that is done already.
 * A block `python` is run by `python`, each by itself.
@@ -18,9 +20,10 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from textwrap import dedent
 from typing import Final
 
-FENCE: Final = re.compile(r"^```(\w+)([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+FENCE: Final = re.compile(r"^( *)```(\w+)([^\n]*)\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
 END: Final = "END OF THE BLOCK"
 PROLOGUE: Final = "set -euo pipefail\ntrap 'kill $(jobs -p) 2>/dev/null || true' EXIT\n"
 
@@ -41,7 +44,7 @@ class Block:
 
 def blocks(page: str) -> list[Block]:
     """Returns the blocks of a page in their order."""
-    return [Block(found[1], tuple(found[2].split()), found[3]) for found in FENCE.finditer(page)]
+    return [Block(found[2], tuple(found[3].split()), dedent(found[4])) for found in FENCE.finditer(page)]
 
 
 def commands(page: str) -> list[str]:

@@ -144,6 +144,8 @@ SUBROOMS: Final[dict[str, tuple[str, ...]]] = {
         "run",
         "show",
         "tune",
+        "docs",
+        "example",
         "calibrate",
         "import_onnx",
         "pages",

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from code_size import ROOT
+from followed_page import blocks
 from following import Change, copy_tree, run_in
 
 
@@ -27,37 +28,8 @@ def test_a_change_elsewhere_than_its_row_says_is_refused() -> None:
 
 # A rewrite rule
 
-RULE = """
-pattern.rule "square-of-negative" doc "(-x) * (-x) = x * x" {
-  %x = pattern.any
-  %inner = pattern.op "graph.negative"(%x)
-  %root = pattern.op "graph.square"(%inner)
-  pattern.rewrite %root {
-    %y = pattern.create "graph.square"(%x)
-    pattern.yield %y
-  }
-}
-"""
-
-RULE_CASE = """// RUN: stepwell-opt %s -p simplify-expr | filecheck %s
-
-// CHECK-LABEL: func.func @square_of_negative
-// CHECK-NEXT: graph.square %x : (tensor<4xf32>)
-func.func @square_of_negative(%x: tensor<4xf32>) -> tensor<4xf32> {
-  %0 = graph.negative %x : (tensor<4xf32>) -> tensor<4xf32>
-  %y = graph.square %0 : (tensor<4xf32>) -> tensor<4xf32>
-  func.return %y : tensor<4xf32>
-}
-
-// CHECK-LABEL: func.func @no_negative_of_square
-// CHECK-NEXT: graph.square
-// CHECK-NEXT: graph.negative
-func.func @no_negative_of_square(%x: tensor<4xf32>) -> tensor<4xf32> {
-  %0 = graph.square %x : (tensor<4xf32>) -> tensor<4xf32>
-  %y = graph.negative %0 : (tensor<4xf32>) -> tensor<4xf32>
-  func.return %y : tensor<4xf32>
-}
-"""
+BLOCKS = {block.file: block.text for block in blocks((ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"))}
+"""The first change of CONTRIBUTING.md: a rule and its case."""
 
 RULE_CHECK = """
 import sys
@@ -83,8 +55,8 @@ lit()
 def rule(tree: Path) -> Change:
     """A rule of `simplify-expr`."""
     change = Change(tree, "a rewrite rule")
-    change.insert("rewrites/simplify/simplify.mlir", RULE)
-    change.insert("test/filecheck/rewrites/simplify_expr/squares.mlir", RULE_CASE)
+    change.insert("rewrites/simplify/simplify.mlir", BLOCKS["rule.mlir"])
+    change.insert("test/filecheck/rewrites/simplify_expr/squares.mlir", BLOCKS["squares.mlir"])
     row = "| `square-of-negative` | exact | (-x) * (-x) = x * x |\n"
     change.insert("docs/rewrites.md", row, before="\n### `simplify-expr`: `simplify_arithmetic.mlir`")
     return change

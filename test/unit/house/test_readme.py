@@ -7,6 +7,7 @@ import shlex
 from pathlib import Path
 
 import pytest
+from followed_page import blocks as list_of_blocks
 from stepwell.testing.in_process import call_tool
 from stepwell.testing.run_line import Command
 from stepwell.tools.opt import main as opt_main
@@ -59,6 +60,16 @@ def test_the_python_lines_work(folder: Path) -> None:
     (code,) = blocks("python")
     scope: dict[str, object] = {}
     exec(compile(code, "README.md", "exec"), scope)
+    assert scope["y"].tolist() == [[4, 4]]  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def test_the_chinese_pages_say_the_same() -> None:
+    root = Path(__file__).parents[3]
+    english, chinese = (root / "docs" / name for name in ("get-started.md", "get-started.zh.md"))
+    assert list_of_blocks(english.read_text()) == list_of_blocks(chinese.read_text())
+    (code,) = re.findall(r"^```python\n(.*?)^```", (root / "README.zh.md").read_text(), re.MULTILINE | re.DOTALL)
+    scope: dict[str, object] = {}
+    exec(compile(code, "README.zh.md", "exec"), scope)
     assert scope["y"].tolist() == [[4, 4]]  # pyright: ignore[reportAttributeAccessIssue]
 
 

@@ -287,6 +287,11 @@ def test_rows_that_depend_on_each_other_are_not_gathered(modules: None) -> None:
     assert Model(Fake(lambda x: x - x.mean(axis=0)), 6, "always", 1).gathers
 
 
+@pytest.mark.parametrize("option", re.findall(r"^\| `(--[a-z-]+)", PAGE, re.MULTILINE))
+def test_the_options_of_the_page_exist(option: str) -> None:
+    assert f'"{option}"' in (EXAMPLE / "serve.py").read_text(encoding="utf-8")
+
+
 def test_a_model_that_cannot_be_loaded(modules: None) -> None:
     from app import Limits, Service  # pyright: ignore[reportMissingImports]
 
