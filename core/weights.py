@@ -72,11 +72,16 @@ class WeightFile:
 
     def entry(self, key: str) -> WeightEntry:
         """Returns type and place of a tensor. Raises `WeightsError` for a key that the file lacks."""
-        found = self.entries.get(key)
-        if found is None:
-            hint = did_you_mean(key, self.entries) or _some_keys(self.keys())
-            fail(self.path, f"there is no tensor '{key}'", hint)
-        return found
+        self.require_all([key])
+        return self.entries[key]
+
+    def require_all(self, keys: Iterable[str]) -> None:
+        """Raises `WeightsError` that names the keys that the file lacks, three of them at most."""
+        missing = [key for key in keys if key not in self.entries]
+        if missing:
+            hint = did_you_mean(missing[0], self.entries) or _some_keys(self.keys())
+            others = f" and {len(missing) - 3} more" if len(missing) > 3 else ""
+            fail(self.path, f"there is no tensor {', '.join(map(repr, missing[:3]))}{others}", hint)
 
     def require(self, key: str, dtype: str, shape: tuple[int, ...]) -> WeightEntry:
         """Returns the entry of `key`. Raises `WeightsError` unless it has this element type and shape."""

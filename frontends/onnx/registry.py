@@ -8,13 +8,13 @@ must be known at import); then the attributes by keyword, with their defaults (n
 ```python
 @converter("MyLeakyRelu")
 def leaky_relu(b: GraphBuilder, x: Value, *, alpha: float = 0.01) -> Value:
-    return b.leaky_relu(x, negative_slope=alpha)
+    return b.leaky_relu(x, alpha=alpha)
 ```
 
 Where an operator is an op of the graph dialect under other names, `direct` says so without a function:
 
 ```python
-direct("MyOtherLeakyRelu", "leaky_relu", alpha=("negative_slope", 0.01))
+direct("MyOtherLeakyRelu", "leaky_relu", slope=("alpha", 0.01))
 ```
 
 An attribute of a node that its converter does not declare is an error, not lost.

@@ -52,7 +52,8 @@ def bind_weights(
     known = wanted.keys() | ({} if module is None else keys_of(module))
     if isinstance(given, Mapping):
         arrays = {key: np.asarray(value) for key, value in given.items()}
-        found = {key: _checked(key, arrays, type_) for key, type_ in wanted.items()}
+        _refuse_missing(arrays, wanted)
+        found = {key: _checked(key, arrays[key], type_) for key, type_ in wanted.items()}
         if module is not None:
             _refuse_unknown(arrays, known)
         return found
@@ -62,6 +63,9 @@ def bind_weights(
     with _pointing_at(next(iter(places.values()), None)):
         file = open_weights(_side_car(named_file, directory, given, sorted(wanted)))
     arrays: dict[str, np.ndarray[Any, Any]] = {}
+    missing = next((key for key in wanted if key not in file.entries), None)
+    with _pointing_at(places.get(missing) if missing else None):
+        file.require_all(wanted)
     for key, type_ in wanted.items():
         with _pointing_at(places.get(key)):
             file.require(key, type_.dtype, tuple(size or 0 for size in type_.shape))
@@ -116,11 +120,14 @@ def _side_car(named: str | None, directory: Path | None, given: str | Path | Non
     return (directory or Path()) / named
 
 
-def _checked(key: str, arrays: Mapping[str, Any], type_: ArrayType) -> np.ndarray[Any, Any]:
-    if key not in arrays:
-        hint = did_you_mean(key, arrays)
-        raise CompileError(f"the weights given have no '{key}'" + (f"; {hint}" if hint else ""))
-    array = arrays[key]
+def _refuse_missing(given: Mapping[str, Any], wanted: Collection[str]) -> None:
+    missing = [key for key in wanted if key not in given]
+    if missing:
+        hint = did_you_mean(missing[0], given)
+        raise CompileError(f"the weights given have no {_some(missing)}" + (f"; {hint}" if hint else ""))
+
+
+def _checked(key: str, array: np.ndarray[Any, Any], type_: ArrayType) -> np.ndarray[Any, Any]:
     if array.dtype != numpy_dtype(type_.dtype) or not type_.fits(array.shape):
         found = "x".join(map(str, (*array.shape, array.dtype)))
         raise CompileError(f"weight '{key}' is given as {found}, the program expects {type_}")

@@ -280,6 +280,19 @@ def test_unused_keys_of_a_side_car_are_a_remark(tmp_path: Path) -> None:
     assert "w.safetensors': the program does not ask for 'a', 'b', 'c' and 1 more" in found
 
 
+def test_all_missing_weights_are_named_at_once(tmp_path: Path) -> None:
+    names = [f"w{i}" for i in range(5)]
+    lines = [f'  %{name} = graph.weight "{name}" : tensor<2xf32>' for name in names]
+    results = ", ".join(f"%{name}" for name in names)
+    types = ", ".join(["tensor<2xf32>"] * 5)
+    text = "\n".join([f"func.func @main() -> ({types}) {{", *lines, f"  func.return {results} : {types}", "}"])
+    with pytest.raises(CompileError, match="the weights given have no 'w0', 'w1', 'w2' and 1 more"):
+        stepwell.compile(text, weights={"w3": np.zeros(2, np.float32)})
+    write_weights(tmp_path / "w.safetensors", {"w0": np.zeros(2, np.float32)})
+    with pytest.raises(WeightsError, match="there is no tensor 'w1', 'w2', 'w3' and 1 more"):
+        stepwell.compile(text, weights=tmp_path / "w.safetensors")
+
+
 def test_weights_that_do_not_fit_are_named(tmp_path: Path) -> None:
     with pytest.raises(CompileError, match="the weights given have no 'layer.w'; did you mean 'layer.v'"):
         stepwell.compile(WEIGHTS, weights={"layer.v": np.zeros(2, np.float32)})
