@@ -78,7 +78,7 @@ class SplatOp(InRule):
     """
     A constant all of whose elements are `number`, of any shape and element type: `pattern.splat -0.0`.
 
-    For floats 0.0 and -0.0 differ.
+    For floats 0.0 and -0.0 differ, and the number is rounded to their type.
     """
 
     name = "pattern.splat"

@@ -96,6 +96,17 @@ def same_number(found: int | float, wanted: float) -> bool:
     return found == wanted and (found != 0 or copysign(1.0, wanted) > 0)
 
 
+def nearest(wanted: float, type_: Attribute) -> float:
+    """Returns the number of a float type that is nearest to `wanted`, and `wanted` itself for other types."""
+    if not isinstance(type_, AnyFloat):
+        return wanted
+    try:
+        number = type_.unpack(type_.pack([wanted]), 1)[0]
+    except (struct.error, NotImplementedError, OverflowError):
+        return wanted
+    return number if isinstance(number, float) else wanted
+
+
 def is_literal(value: SSAValue, wanted: Attribute) -> bool:
     """Returns whether `value` is the constant `wanted`, with the same type and the same bits."""
     found = constant_attribute(value)

@@ -216,7 +216,8 @@ class Splat(Pattern):
     """
     A constant all of whose elements are `value`, of any shape and element type.
 
-    For floats 0.0 and -0.0 differ. An integer element is compared as a number.
+    For floats 0.0 and -0.0 differ, and `value` is rounded to their type: 0.1 stands for the f32 nearest to it. An
+    integer element is compared as a number.
     """
 
     levels: ClassVar[int] = 1

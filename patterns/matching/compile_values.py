@@ -7,7 +7,15 @@ from typing import Any
 
 from xdsl.ir import SSAValue
 
-from ..language.constants import CONSTANT_OPS, constant_attribute, is_literal, same_number, splat_number
+from ..language.constants import (
+    CONSTANT_OPS,
+    constant_attribute,
+    element_type,
+    is_literal,
+    nearest,
+    same_number,
+    splat_number,
+)
 from ..language.constraints import And, Argument, Holds, Literal, Not, Where
 from ..language.patterns import Any_, Constant, Or, Splat
 from .closed_parts import count_step
@@ -51,7 +59,7 @@ def _against_leaf(pattern: Splat | Literal | Argument, value: SSAValue) -> str |
     match pattern:
         case Splat(wanted):
             found = splat_number(value)
-            if found is not None and same_number(found, wanted):
+            if found is not None and same_number(found, nearest(wanted, element_type(value.type))):
                 return None
             return f"expected a constant of {wanted}, found {'another value' if found is None else found}"
         case Literal(wanted):

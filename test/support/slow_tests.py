@@ -116,7 +116,13 @@ def is_splat(value: SSAValue, number: float) -> bool:
         return False
     if found[0] == "int":  # compared as numbers, but none is -0.0
         return all(element == number for element in found[1]) and str(number) != "-0.0"
-    return all(struct.pack(">d", element) == struct.pack(">d", number) for element in found[1])
+    import numpy as np
+    from stepwell.core.ir.element_types import dtype_name
+    from stepwell.te.dtypes import numpy_dtype
+
+    element_type = value.type.get_element_type() if isinstance(value.type, ShapedType) else value.type
+    rounded = float(np.float64(number).astype(numpy_dtype(dtype_name(element_type) or "f64")))
+    return all(struct.pack(">d", element) == struct.pack(">d", rounded) for element in found[1])
 
 
 def is_literal(value: SSAValue, wanted: Attribute) -> bool:

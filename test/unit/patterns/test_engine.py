@@ -56,6 +56,17 @@ def probe(pattern: Pattern, *lines: str) -> bool:
 a, b = Any_("a"), Any_("b")
 
 
+def test_a_number_is_rounded_to_the_type_of_the_constant() -> None:
+    def constant(number: str) -> str:
+        return f"%p = graph.constant dense<{number}> : {F}"
+
+    assert probe(Splat(0.1), constant("1.000000e-01")), "the f32 nearest to 0.1 is what this says"
+    assert probe(Splat(1.4142135623730951), constant("1.41421354"))
+    assert not probe(Splat(0.1), constant("1.000001e-01"))
+    assert not probe(Splat(1e300), constant("3.0e+38")), "a number that the type lacks is no constant of it"
+    assert probe(Splat(-0.0), constant("-0.0")) and not probe(Splat(-0.0), constant("0.0"))
+
+
 def test_op_matches_by_name_and_operands() -> None:
     assert probe(op("graph.add", a, b), line("%p", "add", "%x", "%y"))
     assert not probe(op("graph.add", a, b), line("%p", "subtract", "%x", "%y"))
