@@ -4,8 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from stepwell.core import StepwellPass, make_context, parse_text
-from stepwell.dialects.schedule import InProgram
-from stepwell.dialects.tensor_loop import FuncOp
+from stepwell.dialects import schedule, tensor_loop
 from stepwell.schedule import ApplySchedulePass, refuse
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, StringAttr
@@ -13,7 +12,7 @@ from xdsl.irdl import irdl_op_definition
 
 
 @irdl_op_definition
-class VectorizeProductOp(InProgram):
+class VectorizeProductOp(schedule.InProgram):
     """Multiplies several quaternions at a time, one in each lane of the vectors."""
 
     name = "quaternion.vectorize_product"
@@ -37,7 +36,7 @@ class ScheduleQuaternionProductsPass(StepwellPass):
     name = "schedule-quaternion-products"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        names = [each.sym_name.data for each in op.ops if isinstance(each, FuncOp)]
+        names = [each.sym_name.data for each in op.ops if isinstance(each, tensor_loop.FuncOp)]
         own = [name for name in names if name.startswith("quaternion_mul_")]
         for name in own:
             axes = name.removeprefix("quaternion_mul_").count("x") - 1
