@@ -54,7 +54,7 @@ class ChainOp(graph.PureTemplateOp):
     def loop_function(self) -> str:
         n, dtype = self.operand.type.get_shape()[0], self.operand.type.element_type
         buffer = f"memref<{n}x4x{dtype}>"
-        place = "arith.subi %last, %k" if self.reverse and self.reverse.value.data else "arith.addi %0, %k"
+        place = "arith.subi %last, %k" if graph.plain_properties(self)["reverse"] else "arith.addi %0, %k"
         totals = ", ".join(f"%t{c} = {'%one' if c == 'w' else '%zero'}" for c in "wxyz")
         lines = [
             f"tensor_loop.func private @chain(%x: {buffer}) outs(%y: {buffer}) {{",
