@@ -23,11 +23,22 @@ from .registry import lookup
 
 Observer = Callable[[Operation, tuple[Array, ...]], None]
 
+Meaning = Callable[[Operation, Sequence[Array]], "tuple[Array, ...] | None"]
+"""Returns the results of an op that has no reference, or `None` where it is not known either."""
+
 INDEX_DTYPE = np.dtype(np.int64)
 
 
 class ReferenceRunError(Exception):
     """Raised when the program cannot be run here, or an op's result is not of the type that the IR declares."""
+
+
+class NoReferenceError(ReferenceRunError):
+    """Raised where nothing says what an op computes. `op` is its name."""
+
+    def __init__(self, op: Operation):
+        super().__init__(f"{location_string(op)}: '{op.name}' has no reference")
+        self.op = op.name
 
 
 @dataclass
@@ -38,6 +49,7 @@ class _Run:
     loops: LoopRunner
     weights: Mapping[str, Array]
     observe: Observer | None
+    otherwise: Meaning | None = None
     prepared: dict[str, tuple[Array, ...]] = field(default_factory=dict)
 
     def call(self, name: str, arguments: Sequence[Array]) -> tuple[Array, ...]:
@@ -85,8 +97,10 @@ class _Run:
             with np.errstate(all="ignore"):
                 return tuple(np.asarray(array) for array in reference(properties_of(op), *operands))
         results = evaluate_scalar_op(op, operands)
+        if results is None and self.otherwise is not None:
+            results = self.otherwise(op, operands)
         if results is None:
-            raise ReferenceRunError(f"{location_string(op)}: '{op.name}' has no reference")
+            raise NoReferenceError(op)
         return results
 
 
@@ -166,7 +180,7 @@ def _prepared(run: _Run, name: str) -> tuple[Array, ...]:
         own = dict.fromkeys(plain_value(op.properties["key"]) for op in weights)
         keys = zip(own, plain_value(instances.data[name]), strict=True)
         renamed = {key: run.weights[other] for key, other in keys}
-        other = _Run(run.functions, run.loops, {**run.weights, **renamed}, None)
+        other = _Run(run.functions, run.loops, {**run.weights, **renamed}, None, run.otherwise)
         return other.call(function.sym_name.data, ())
     return run.call(name, ())
 
@@ -207,14 +221,16 @@ def run(
     *arrays: Any,
     weights: Mapping[str, Array] | None = None,
     observe: Observer | None = None,
+    otherwise: Meaning | None = None,
 ) -> tuple[Array, ...]:
     """
     Returns the results of function `entry` of `module` on `arrays`, in order.
 
-    `weights` are the tensors of the side-car by key. `observe` is called after every op with its results. Raises
-    `ReferenceFailure` where the program fails, at the first failing op in program order. Raises `ReferenceRunError`
-    where the arguments do not fit or an op has no reference. Loop functions that the program calls are interpreted
-    (`reference.loops`), which raises `LoopFault` where one does what no program may do.
+    `weights` are the tensors of the side-car by key. `observe` is called after every op with its results. `otherwise`
+    computes the ops that have no reference. Raises `ReferenceFailure` where the program fails, at the first failing op
+    in program order. Raises `ReferenceRunError` where the arguments do not fit or an op has no reference. Loop
+    functions that the program calls are interpreted (`reference.loops`), which raises `LoopFault` where one does what
+    no program may do.
     """
     functions = {op.sym_name.data: op for op in module.body.block.ops if isinstance(op, func.FuncOp)}
     function = functions.get(entry)
@@ -227,4 +243,4 @@ def run(
         raise ReferenceRunError(f"'@{entry}' has {len(function_type.inputs)} arguments, {len(arguments)} were given")
     for expected, argument in zip(function_type.inputs, arguments, strict=True):
         check_type(function, expected, argument)
-    return _Run(functions, LoopRunner(module), weights or {}, observe).call(entry, arguments)
+    return _Run(functions, LoopRunner(module), weights or {}, observe, otherwise).call(entry, arguments)

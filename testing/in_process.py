@@ -30,8 +30,11 @@ def load_tool(location: str) -> MainFunction:
 
 
 def filecheck_main(arguments: Sequence[str]) -> int:
-    """The `filecheck` package as a tool."""
-    from filecheck.main import main
+    """The `filecheck` package as a tool. Exits with a message where it is not installed."""
+    try:
+        from filecheck.main import main
+    except ModuleNotFoundError:
+        raise SystemExit("filecheck is not installed: pip install filecheck") from None
 
     main(["filecheck", *arguments])
     return 0

@@ -57,6 +57,8 @@ class RuleCheck:
         self._in_order = {each.keys[0] for each in rule.when if each.name == "operands-in-order"}
         """Ops whose operands the rule takes in the written order only, as PDL does."""
         self.report = Report(rule)
+        self._unknown = ""
+        """The name of an op that nothing says the meaning of."""
         self.made: list[tuple[str, ...]] = []
         """Names of the ops that each application made."""
 
@@ -83,6 +85,8 @@ class RuleCheck:
         least = max(min(self._settings.cases, 8) // 2, 1)
         if report.applied == 0:
             report.reason = f"no instance found in {report.tried} tries"
+        elif report.runs == 0 and self._unknown:
+            report.reason = f"there is nothing to compare: '{self._unknown}' has no reference in NumPy, nor a te"
         elif report.runs == 0:
             report.reason = "there is nothing to compare: every program fails, is empty, or is nowhere finite"
         elif report.applied < least:
@@ -151,9 +155,12 @@ class RuleCheck:
         for place, flavour in enumerate(FLAVOURS[numerics]):
             arguments = arguments_of(original, 97 * number + place, flavour)
             wanted = outcome_of(before, arguments)
+            self.report.own |= wanted.own
+            self._unknown = wanted.unknown or self._unknown
             if wanted.failure is not None:
                 continue
             found = outcome_of(after, arguments)
+            self.report.own |= found.own
             self.report.runs += says_something(wanted, numerics)
             reason = difference(wanted, found, numerics)
             if reason is not None and numerics != "exact":

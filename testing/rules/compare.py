@@ -21,10 +21,11 @@ from xdsl.ir import Operation
 
 from ...dialects.graph.base import shaped_of
 from ...reference.failure import ReferenceFailure
-from ...reference.run import ReferenceRunError, run
+from ...reference.run import NoReferenceError, ReferenceRunError, run
 from ..programs.op_generators import FLOATS
 from ..programs.values import arrays_of, special_floats
 from .instances import Instance
+from .own_meaning import OwnMeanings
 
 Array = np.ndarray[Any, Any]
 
@@ -49,6 +50,10 @@ class Outcome:
     failure: str | None = None
     largest: float = 1.0
     epsilon: float = 0.0
+    own: dict[str, str] = field(default_factory=dict)
+    """The ops without a reference, and what of their own says what they compute: `te` or `loop_function`."""
+    unknown: str = ""
+    """The name of an op of which nothing says what it computes."""
     _dtypes: set[str] = field(default_factory=set)
 
     def observe(self, op: Operation | None, results: Sequence[Array]) -> None:
@@ -104,14 +109,16 @@ def _edges(array: Array) -> Array:
 
 def outcome_of(module: ModuleOp, arguments: Sequence[Array]) -> Outcome:
     """Runs `main`. A failure at run time is an outcome too."""
-    outcome = Outcome()
+    own = OwnMeanings()
+    outcome = Outcome(own=own.used)
     outcome.observe(None, arguments)
     try:
-        outcome.results = run(module, "main", *arguments, observe=outcome.observe)
+        outcome.results = run(module, "main", *arguments, observe=outcome.observe, otherwise=own)
     except ReferenceFailure as failure:
         outcome.failure = f"{failure.op}: {failure.reason}"
     except ReferenceRunError as error:
         outcome.failure = str(error)
+        outcome.unknown = error.op if isinstance(error, NoReferenceError) else ""
     return outcome
 
 

@@ -141,6 +141,7 @@ class GroupRuleCheck:
         except (OperationError, StepwellError, VerifyException) as error:
             return self._tell(before, module, str(error).strip())
         wanted = outcome_of(before, program.inputs)
+        self.report.own |= wanted.own
         if wanted.failure is not None:
             return True
         found = outcome_of(module, program.inputs)

@@ -1,27 +1,35 @@
-"""
-A dialect that Stepwell does not know: quaternions, tensors whose last dimension holds `w, x, y, z`.
+"""Quaternions for Stepwell: tensors whose last dimension holds `w, x, y, z`."""
 
-The universe below is all the wiring there is; the entry point in pyproject.toml names it.
-"""
+from importlib import import_module
 
-from xdsl.ir import Dialect
-from xdsl.passes import ModulePass
+from stepwell.core import StepwellPlugin
 from xdsl.universe import Universe
 
 
-def _dialect() -> Dialect:
-    from .dialect import Quaternion
-
-    return Quaternion
-
-
-def _simplify_pass() -> type[ModulePass]:
-    from .simplify import SimplifyQuaternionsPass
-
-    return SimplifyQuaternionsPass
+def later(module, name):
+    """Returns a function that imports `name` when it is called, so that a command imports only what it uses."""
+    return lambda: getattr(import_module(f"stepwell_quaternion.{module}"), name)
 
 
-QUATERNION_UNIVERSE = Universe(
-    all_dialects={"quaternion": _dialect},
-    all_passes={"simplify-quaternions": _simplify_pass},
+UNIVERSE = Universe(
+    all_dialects={"quaternion": later("dialect", "QUATERNION")},
+    all_passes={
+        "lower-quats": later("typed", "LowerQuatsPass"),
+        "simplify-quaternions": later("simplify", "SimplifyQuaternionsPass"),
+        "lower-quaternion-products": later("loops", "LowerQuaternionProductsPass"),
+        "schedule-quaternion-products": later("steps", "ScheduleQuaternionProductsPass"),
+    },
+)
+
+PLUGIN = StepwellPlugin(
+    joins={
+        "at-start": "lower-quats,simplify-quaternions",
+        "after-fusion": "lower-quaternion-products",
+        "before-schedule": "schedule-quaternion-products",
+    },
+    extensions={
+        "schedule-step": {"quaternion.vectorize_product": later("steps", "vectorize_product")},
+        "codegen": {"quaternion_numpy": later("in_numpy", "CODEGEN")},
+        "pattern-table": {"quaternion_numpy": later("in_numpy", "TABLE")},
+    },
 )

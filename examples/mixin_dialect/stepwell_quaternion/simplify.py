@@ -13,9 +13,10 @@ RULES = Path(__file__).parent / "rules.mlir"
 
 @dataclass(frozen=True)
 class SimplifyQuaternionsPass(StepwellPass):
-    """Applies the rewrite rules about quaternions."""
+    """Applies the rules about quaternions. Those that round differently need `numerics=default`."""
 
     name = "simplify-quaternions"
+    numerics: str = "strict"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        ApplyPatternsPass(str(RULES)).apply(ctx, op)
+        ApplyPatternsPass(str(RULES), numerics=self.numerics).apply(ctx, op)

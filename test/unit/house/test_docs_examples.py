@@ -6,13 +6,9 @@ import re
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
-from stepwell.core.text.parsing import make_context
-from stepwell.patterns import rules_of_text
-from stepwell.te import evaluate, placeholder
 from stepwell.testing.in_process import call_tool, call_tool_in_child
 from stepwell.testing.run_line import Command
 from stepwell.tools.opt import main as opt_main
@@ -72,17 +68,3 @@ def test_the_python_lines_of_the_page_run(folder: Path, page: str) -> None:
 
     finished = call_tool_in_child(main, Command([page]), b"")
     assert finished.exit_code == 0, finished.stderr.decode()
-
-
-def test_the_op_and_the_rule_of_extending() -> None:
-    text = (DOCS / "extending.md").read_text(encoding="utf-8")
-    scope: dict[str, Any] = {}
-    exec(compile(PYTHON.findall(text)[0], "extending.md", "exec"), scope)
-    a, b = (placeholder((4,), "f32", name) for name in "ab")
-    (product,) = scope["MulOp"].te(None, a, b)
-    (found,) = evaluate([product], {a: np.arange(1, 5, dtype=np.float32), b: np.arange(5, 9, dtype=np.float32)})
-    assert found.tolist() == [-60, 12, 30, 24]
-    (rule,) = re.findall(r"^```mlir\n(pattern\.rule .*?)^```$", text, re.MULTILINE | re.DOTALL)
-    context = make_context()
-    context.load_dialect(scope["Quaternion"])
-    assert [each.name for each in rules_of_text(rule, ctx=context)] == ["mul-of-two-negatives"]

@@ -8,12 +8,13 @@ import shutil
 import subprocess
 import sys
 import tarfile
+import tomllib
 from pathlib import Path
 from socket import socket
 from zipfile import ZipFile
 
 import pytest
-from followed_page import commands, follow
+from followed_page import blocks, commands, follow
 
 ROOT = Path(__file__).parents[3]
 
@@ -139,3 +140,38 @@ def test_the_wheel_has_the_version_of_the_package(environment: dict[str, str], t
     (metadata,) = Path(environment["STEPWELL_TEST_SITE"]).glob("stepwell-*.dist-info")
     said = run(environment, tmp_path, "-c", "import stepwell; print(stepwell.__version__)").strip()
     assert metadata.name == f"stepwell-{said}.dist-info"
+
+
+EXTENDING = ROOT / "docs" / "extending.md"
+EXAMPLE = ROOT / "examples" / "mixin_dialect"
+
+
+def installed(pyproject: str, folder: Path) -> None:
+    """Leaves in `folder` what `pip install -e` leaves behind: the entry points of the package."""
+    project = tomllib.loads(pyproject)["project"]
+    info = folder / f"{project['name'].replace('-', '_')}-{project['version']}.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: {project['version']}\n")
+    groups = [
+        "\n".join([f"[{group}]", *(f"{name} = {value}" for name, value in entries.items())])
+        for group, entries in project["entry-points"].items()
+    ]
+    (info / "entry_points.txt").write_text("\n".join(groups))
+
+
+def test_a_package_is_made_by_copying_the_blocks_of_extending(environment: dict[str, str], tmp_path: Path) -> None:
+    saved = {block.file: block.text for block in blocks(EXTENDING.read_text(encoding="utf-8")) if block.file}
+    installed(saved["pyproject.toml"], tmp_path)
+    site = environment["STEPWELL_TEST_SITE"]
+    own = {"PYTHONPATH": f"{tmp_path}{os.pathsep}{site}", "STEPWELL_CACHE_DIR": str(tmp_path / "cache")}
+    printed = follow(EXTENDING, tmp_path, {**environment, **own})
+    assert "no reference in NumPy: 'quaternion.mul' is computed by its te" in printed
+    assert "2 rules: 2 right" in printed and "Passed: 1 (100.00%)" in printed
+
+
+def test_the_example_is_the_package_of_extending() -> None:
+    saved = {block.file: block.text for block in blocks(EXTENDING.read_text(encoding="utf-8")) if block.file}
+    for name, text in saved.items():
+        assert (EXAMPLE / name).read_text(encoding="utf-8") == text, f"{name}: the last block of the page differs"
+    package = {f"stepwell_quaternion/{file.name}" for file in (EXAMPLE / "stepwell_quaternion").glob("*.*")}
+    assert package <= saved.keys()

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from stepwell.testing.in_process import call_tool, call_tool_in_child
+from stepwell.testing.in_process import call_tool, call_tool_in_child, filecheck_main
 from stepwell.testing.lit_format import expand_macros, run_lines
 from stepwell.testing.run_line import Command, Finished, NotARunLine, Runner, ends_in_check, parse_run_line
 
@@ -228,3 +228,9 @@ def test_streams_are_restored():
     before = sys.stdin, sys.stdout, sys.stderr
     call_tool(raising, Command(["t"]), b"")
     assert (sys.stdin, sys.stdout, sys.stderr) == before
+
+
+def test_without_filecheck_a_message(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "filecheck.main", None)
+    finished = call_tool(filecheck_main, Command(["filecheck", "case.mlir"]), b"")
+    assert (finished.exit_code, finished.stderr) == (1, b"filecheck is not installed: pip install filecheck\n")

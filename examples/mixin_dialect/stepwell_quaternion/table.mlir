@@ -1,0 +1,1 @@
+pattern.rule "quaternion_numpy.mul" : quaternion.mul(%p, %q) => partition
