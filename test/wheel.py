@@ -24,7 +24,7 @@ sys.path[:0] = [str(ROOT / "test" / "support"), str(ROOT / "test")]
 from followed_page import commands, follow  # noqa: E402
 from full import LOGS, head  # noqa: E402
 
-PAGES = ("get-started.md", "serving.md")
+PAGES = ("get-started.md", "extending.md", "serving.md")
 
 
 def clean_environment(python: Path) -> dict[str, str]:
