@@ -31,6 +31,7 @@ PASSES: dict[str, str] = {
     "guard-divisions": "lowering.scf.guard_divisions:GuardDivisionsPass",
     "inline-loops": "lowering.loops.inline_loops:InlineLoopsPass",
     "join-reductions": "lowering.loops.join_reductions:JoinReductionsPass",
+    "relax-exponentials": "lowering.loops.relax_exponentials:RelaxExponentialsPass",
     "scale-after-products": "lowering.loops.scale_after_products:ScaleAfterProductsPass",
     "split-loops": "lowering.loops.split_loops:SplitLoopsPass",
     "lower-external-functions": "lowering.graph_to_loops.lower_external_functions:LowerExternalFunctionsPass",

@@ -58,6 +58,7 @@ TO_LOOPS: Passes = (
     "split-loops",  # Elementwise loops are cut where conditions on their variables change.
     "join-reductions",  # Reductions of one tensor read it once.
     "scale-after-products",  # A softmax before a product divides the result, which is smaller.
+    "relax-exponentials",  # Exponentials in softmax need not be exact to a unit, and take factors of scores.
     "inline-loops",  # The pieces and joined reductions read fewer producers each.
 )
 """The lowering of the graph level to the tensor_loop level."""
@@ -95,7 +96,7 @@ STRICT = without(SIMPLIFY, BATCH_NORM, "fold-scale-axis", "zero-subnormals")
 EXACT = without(STRICT, "optimize-layouts")
 """The part of `SIMPLIFY` that level 1 runs."""
 
-STRICT_LOOPS = without(TO_LOOPS, "scale-after-products")
+STRICT_LOOPS = without(TO_LOOPS, "scale-after-products", "relax-exponentials")
 """The part of `TO_LOOPS` that keeps every rounding."""
 
 UNFUSED_LOOPS = without(STRICT_LOOPS, "fuse-loops", "inline-loops", "split-loops", "join-reductions")
@@ -149,7 +150,7 @@ _PIPELINES: dict[str, Passes] = {
     "O2": ("graph-optimize", *joined(with_options(FINISH, EXCESS))),
     "O3": ("graph-optimize", *joined(with_options(FINISH, EXCESS))),
     "finish-strict": with_options(
-        joined(without(FINISH, "scale-after-products")),
+        joined(without(FINISH, "scale-after-products", "relax-exponentials")),
         {"plan-schedules": "winograd=false", "prepack-weights": "winograd=false subnormals=true"},
     ),
     "finish-fast": with_options(

@@ -99,7 +99,7 @@ def _exponentials(function: tensor_loop.FuncOp) -> Iterator[tuple[SSAValue, SSAV
             if isinstance(accumulator.store.value.owner, arith.MaximumfOp) and len(accumulator.loads) == 1:
                 found = exponentials_of(block, accumulator)
                 if found is not None:
-                    yield found
+                    yield found.buffer, found.scale
 
 
 def _scaling(grid: tensor_loop.GridOp, product: Contraction) -> _Scaling | None:
