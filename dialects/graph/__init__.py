@@ -34,6 +34,9 @@ The other files hold what the ops share.
 | `numerals.py`, `literals.py` | the text of numbers and constants |
 | `templates.py`, `*_loops.py` | the loops of ops that no formula per element describes |
 | `builder.py`, `mutator.py` | building and rewriting graphs from Python |
+| `values.py`, `indices.py`, `operands.py` | operators on values, numbers and arrays as operands |
+| `methods.py` | the methods of the builder that are named after ops |
+| `places.py` | lines of Python in messages |
 | `documentation.py` | the page docs/graph.md |
 """
 
@@ -145,6 +148,7 @@ from .functions import (
     TanOp,
 )
 from .indexing import GatherNdOp, ScatterElementsOp, ScatterNdOp, TakeAlongAxisOp
+from .methods import OpMethods, add_methods
 from .movement import (
     BroadcastToOp,
     ConcatOp,
@@ -216,6 +220,8 @@ def ops_of(family: ModuleType) -> list[type[Operation]]:
 
 Graph = Dialect("graph", [op for family in FAMILIES for op in ops_of(family)], [])
 """The dialect as xDSL loads it."""
+
+add_methods(OpMethods, list(Graph.operations))
 
 __all__ = [
     "AXES",

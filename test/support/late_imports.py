@@ -17,6 +17,8 @@ STARTS_FAST: Final = {
     "core/weights.py": "numpy",
     "dialects/graph/base.py": "te te.library",
     "dialects/graph/constants.py": "te.library",
+    "dialects/graph/indices.py": "numpy",
+    "dialects/graph/operands.py": "numpy",
     "patterns/pdl/importer.py": "patterns.pdl.native patterns.pdl.pattern patterns.pdl.rewrite xdsl",
     "rewrites/constants/fold_constant.py": "rewrites.constants.constant_values te.evaluation",
     "rewrites/constants/known_values.py": "numpy rewrites.constants.constant_values te.evaluation",
