@@ -18,7 +18,7 @@ SYMBOLS = {"add": "+", "sub": "-", "mul": "*", "div": "/", "floordiv": "//", "fl
     "eq": "==",
     "ne": "!=",
 }
-"""How functions of two values are shown."""
+"""The symbols that functions of two values are shown by."""
 
 
 class TEError(ValueError):
