@@ -29,7 +29,8 @@ from ...core.plugins import registry
 from ...core.roles import NAME
 from ...core.text.aliases import hint_for
 from .base import ANY
-from .methods import DialectMethods, OpMethods
+from .families import Graph
+from .methods import DialectMethods, OpMethods, add_methods
 from .operands import constant_of
 from .places import BuilderError as BuilderError
 from .places import caller, fail_at, parse_type_text
@@ -254,3 +255,6 @@ def _outermost(value: SSAValue, op: Operation, function: FuncOp) -> Operation:
             return home
         home = outer
     return function if home is None else home
+
+
+add_methods(OpMethods, list(Graph.operations))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
 from keyword import iskeyword
 from typing import Any
 
@@ -39,18 +40,18 @@ class OpMethods:
 
 
 class OpMethod:
-    """Stands for the method of an op until somebody asks for it."""
+    """Stands for the method of an op, which is made when somebody asks for it."""
 
     def __init__(self, op_type: type[Operation]):
         self.op_type = op_type
 
-    def __set_name__(self, owner: type, name: str) -> None:
-        self.owner, self.name = owner, name
+    @cached_property
+    def method(self) -> Callable[..., Any]:
+        """The method itself."""
+        return method_of(self.op_type)
 
     def __get__(self, instance: object, owner: type) -> Any:
-        method = method_of(self.op_type)
-        setattr(self.owner, self.name, method)
-        return method.__get__(instance, owner)
+        return self.method.__get__(instance, owner)
 
 
 def method_names(ops: Sequence[type[Operation]]) -> dict[str, type[Operation]]:
@@ -63,9 +64,7 @@ def add_methods(cls: type, ops: Sequence[type[Operation]]) -> None:
     """Gives a class the methods of the ops that the class does not define itself."""
     for name, op_type in method_names(ops).items():
         if name not in vars(cls):
-            method = OpMethod(op_type)
-            method.__set_name__(cls, name)
-            setattr(cls, name, method)
+            setattr(cls, name, OpMethod(op_type))
 
 
 def signature_of(op_type: type[Operation]) -> inspect.Signature:
