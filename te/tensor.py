@@ -33,7 +33,7 @@ class Tensor(Whole):
     index: int = 0
 
     @overload
-    def __getitem__(self, indices: Expr | int | tuple[Expr | int, ...]) -> Load: ...
+    def __getitem__(self, indices: Expr | int | tuple[Expr | int, ...]) -> Load: ...  # pyright: ignore
     @overload
     def __getitem__(self, indices: slice | tuple[Expr | int | slice, ...]) -> Tensor: ...
     def __getitem__(self, indices: Any) -> Load | Tensor:

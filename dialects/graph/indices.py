@@ -45,9 +45,8 @@ def indexed(builder: OpMethods, value: Any, items: tuple[Any, ...]) -> Any:
 
 
 def _plan(shape: Sequence[int | None], items: tuple[Any, ...]) -> _Plan:
-    items = _without_ellipsis(shape, items)
     plan, axis = _Plan(), 0
-    for item in items:
+    for item in _without_ellipsis(shape, items):
         if item is None:
             plan.added.append(plan.rank)
             plan.rank += 1

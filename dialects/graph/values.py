@@ -116,23 +116,37 @@ class Value:
 class ResultValue(OpResult, Value):
     """The result of an op."""
 
-    __repr__, __eq__, __hash__ = Value.__repr__, Value.__eq__, Value.__hash__
+    def __repr__(self) -> str:
+        return Value.__repr__(self)
+
+    def __eq__(self, other: object) -> bool:
+        return Value.__eq__(self, other)
+
+    __hash__ = object.__hash__
 
 
 class ArgumentValue(BlockArgument, Value):
     """An argument of a function."""
 
-    __repr__, __eq__, __hash__ = Value.__repr__, Value.__eq__, Value.__hash__
+    def __repr__(self) -> str:
+        return Value.__repr__(self)
+
+    def __eq__(self, other: object) -> bool:
+        return Value.__eq__(self, other)
+
+    __hash__ = object.__hash__
 
 
 def with_operators(value: SSAValue, builder: OpMethods) -> Any:
     """Gives a value the operators of `Value`, and returns it."""
-    value.__class__ = ArgumentValue if isinstance(value, BlockArgument) else ResultValue
+    made: Any = ArgumentValue if isinstance(value, BlockArgument) else ResultValue
+    value.__class__ = made
     value.builder = builder  # pyright: ignore[reportAttributeAccessIssue]
     return value
 
 
 def without_operators(value: SSAValue) -> None:
     """Makes a value the plain one that it was."""
-    value.__class__ = BlockArgument if isinstance(value, BlockArgument) else OpResult
+    plain: Any = BlockArgument if isinstance(value, BlockArgument) else OpResult
+    value.__class__ = plain
     vars(value).pop("builder", None)
