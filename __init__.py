@@ -5,6 +5,8 @@ The names of `__init__.pyi` are loaded on first use, so that `import stepwell` a
 neither numpy nor llvmlite. `docs/api.md` lists the public names of all rooms.
 """
 
+import sys
+
 import lazy_loader
 
 _load, _, __all__ = lazy_loader.attach_stub(__name__, __file__)
@@ -25,3 +27,14 @@ def __getattr__(name: str) -> object:
 
 def __dir__() -> list[str]:
     return sorted(__all__)
+
+
+def load_ipython_extension(shell: object) -> None:
+    """Makes IPython show modules as text and pictures. `import stepwell` inside of IPython has done so already."""
+    from .analysis.drawing.notebook import register
+
+    register(shell)
+
+
+if "IPython" in sys.modules and (_shell := sys.modules["IPython"].get_ipython()) is not None:
+    load_ipython_extension(_shell)

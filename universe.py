@@ -109,6 +109,7 @@ EXTENSIONS: dict[str, dict[str, str]] = {
         "tensor_loop.func": "analysis.ranges.checks:check_loop_function",
     },
     "front-end": {".onnx": "frontends.onnx.compiled:compile_onnx"},
+    "te-kernels": {"loops": "lowering.graph_to_loops.call_te:kernel_call"},
     "loop-runner": {"native": "runtime.native.loop_runner:run_loops"},
     "codegen": {"openblas": "runtime.external_code.openblas:OPENBLAS"},
     "config-key": {"check-bounds": "lowering.loops.guard_accesses:KEY", "target": "machine.named:KEY"},

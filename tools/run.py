@@ -206,9 +206,7 @@ def _give_instead(executable: Executable, options: argparse.Namespace) -> None:
     if options.ir:
         print(executable.ir(options.ir, shapes))
     elif options.memory:
-        from .pages.memory_table import memory_table
-
-        print(memory_table(executable.memory_for(shapes)))
+        print(executable.memory_for(shapes))
     else:
         executable.export(options.export, threads=options.threads, shapes=shapes)
 

@@ -23,9 +23,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from ..analysis.drawing.boxes import Box, Boxes
 from ..core.messages.diagnostics import Diagnostic, StepwellError
 from ..core.messages.files import reason_of, write_file
-from .drawing.boxes import Box, Boxes
 from .options.command import ArgumentParser, Sources, program_name, read_module, run_tool
 
 # Imports inside functions keep the start of the command fast: drawing and passes are loaded only when needed.
@@ -59,12 +59,12 @@ def argument_parser() -> argparse.ArgumentParser:
 
 def run(options: argparse.Namespace, sources: Sources) -> int:
     """Does what the command line says, and returns the exit code. Puts the text of the program into `sources`."""
+    from ..analysis.drawing.boxes import boxes_of, with_chains
+    from ..analysis.drawing.drawing import page, svg
     from ..core.ir.verification import verify_module
     from ..core.passes.pipelines import run_pipeline
     from ..core.passes.progress import PassProgress
     from ..core.text.parsing import make_context
-    from .drawing.boxes import boxes_of, with_chains
-    from .drawing.drawing import page, svg
 
     suffix = Path(options.output).suffix
     if suffix not in (".svg", ".html"):

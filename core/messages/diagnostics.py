@@ -11,6 +11,7 @@ hint: did you mean 'arith.addf'?
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -135,9 +136,17 @@ def _source_line(point: SourcePoint, sources: Mapping[str, str]) -> str | None:
             with open(point.file, encoding="utf-8", errors="replace", newline="") as file:
                 text = file.read()
         except (OSError, ValueError):
-            return None
+            text = _cell(point.file)
+            if text is None:
+                return None
     lines = text.split("\n")
     return lines[point.line - 1].removesuffix("\r") if 0 < point.line <= len(lines) else None
+
+
+def _cell(name: str) -> str | None:
+    """Returns the text of a cell of a notebook, which Python keeps for tracebacks and which is in no file."""
+    lines = sys.modules["linecache"].getlines(name) if "linecache" in sys.modules else []
+    return "".join(lines) or None
 
 
 def _excerpt(line: str, column: int, length: int) -> list[str]:

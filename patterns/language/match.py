@@ -133,6 +133,9 @@ class Match:
     tried: dict[tuple[int, SSAValue], dict[str, Any] | None] = field(default_factory=dict)
     """What a closed part of the pattern binds at a value, `None` where it does not match."""
 
+    def __repr__(self) -> str:
+        return f"<stepwell.Match of rule {self.rule.name} at {self.root.name}>"
+
     def __getitem__(self, pattern: Pattern) -> SSAValue:
         """Returns the value that `pattern` stands for. Of an op that has several results it is the first."""
         return as_value(self._bound(pattern))

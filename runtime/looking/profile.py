@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, ModuleOp, StringAttr
 
+from ...analysis.drawing.html import output, table
 from ...core.passes.pipeline_text import expand_pipeline
 from ...core.roles import PROFILE
 from ..errors import ArgumentError, CompileError
@@ -102,8 +103,19 @@ class Profile:
         """Returns plain data, which `stepwell-show --profile` reads from a file."""
         return asdict(self)
 
+    def __repr__(self) -> str:
+        names = ", ".join(kernel.name for kernel in self.kernels[:3]) + (", …" if len(self.kernels) > 3 else "")
+        return f"<stepwell.Profile {self.microseconds:.1f} µs a run: {names}>"
+
     def __str__(self) -> str:
-        rows = [("kernel", "calls", "µs", "share", "GFLOP/s", "GB/s")]
+        return "\n".join(table_lines(self._rows(), left=1))
+
+    def _repr_html_(self) -> str:
+        shares = [kernel.share for kernel in self.kernels]
+        return output(table(self._rows(), shares))
+
+    def _rows(self) -> list[tuple[str, ...]]:
+        rows: list[tuple[str, ...]] = [("kernel", "calls", "µs", "share", "GFLOP/s", "GB/s")]
         for kernel in self.kernels:
             flops = f"{kernel.gflops:.1f}" if kernel.gflops > 0 else "-"
             numbers = f"{kernel.microseconds:.1f}", f"{kernel.share:.1%}", flops, f"{kernel.gbytes:.1f}"
@@ -111,7 +123,7 @@ class Profile:
         rest = self.outside / self.microseconds if self.microseconds > 0 else 0.0
         rows.append(("(outside of kernels)", "", f"{self.outside:.1f}", f"{rest:.1%}", "", ""))
         rows.append((f"a run, median of {self.rounds}", "", f"{self.microseconds:.1f}", "", "", ""))
-        return "\n".join(table_lines(rows, left=1))
+        return rows
 
 
 @dataclass(frozen=True)

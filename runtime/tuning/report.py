@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
+from ...analysis.drawing.html import output, text
 from ...schedule.tuned.records import Record
 
 
@@ -42,6 +43,9 @@ class KernelReport:
         """The number of candidates that the database did not know."""
         return sum(not trial.known for trial in self.trials)
 
+    def __repr__(self) -> str:
+        return f"<stepwell.KernelReport {self}>"
+
     def __str__(self) -> str:
         counts = ", ".join(f"{count} {status}" for status, count in sorted(self.statuses.items()))
         parts = [f"{len(self.trials)} schedules" + (f" ({counts})" if counts else "")]
@@ -63,6 +67,13 @@ class TuningReport:
 
     database: Path
     kernels: tuple[KernelReport, ...]
+
+    def __repr__(self) -> str:
+        better = sum(kernel.best is not None for kernel in self.kernels)
+        return f"<stepwell.TuningReport of {len(self.kernels)} kernels, {better} with a faster schedule>"
+
+    def _repr_html_(self) -> str:
+        return output(text(str(self)))
 
     def __str__(self) -> str:
         lines = [str(kernel) for kernel in self.kernels] or ["the program has no kernel that can be tuned"]

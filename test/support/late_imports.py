@@ -10,21 +10,25 @@ from __future__ import annotations
 from typing import Final
 
 STARTS_FAST: Final = {
-    "__init__.py": "core.messages.collector",
+    "__init__.py": "analysis.drawing.notebook core.messages.collector",
+    "analysis/drawing/notebook.py": "analysis.drawing.programs",
+    "analysis/drawing/show.py": "IPython",
     "core/mapped.py": "numpy",
     "core/messages/diagnostics.py": "core.messages.locations difflib",
     "core/plugins.py": "importlib",
     "core/weights.py": "numpy",
     "dialects/graph/base.py": "te te.library",
     "dialects/graph/constants.py": "te.library",
+    "dialects/graph/indices.py": "numpy",
+    "dialects/graph/operands.py": "numpy",
     "patterns/pdl/importer.py": "patterns.pdl.native patterns.pdl.pattern patterns.pdl.rewrite xdsl",
     "rewrites/constants/fold_constant.py": "rewrites.constants.constant_values te.evaluation",
     "rewrites/constants/known_values.py": "numpy rewrites.constants.constant_values te.evaluation",
     "rewrites/constants/zero_subnormals.py": "numpy rewrites.constants.constant_values",
     "rewrites/inference/scale_axis.py": "rewrites.constants.constant_values",
     "runtime/cache.py": "core.plugins importlib schedule.tuned.records tempfile",
-    "runtime/executable.py": "analysis.memory core.text.parsing runtime.exporting.export runtime.looking.profile"
-    " runtime.looking.trace runtime.pickling runtime.saving.writing",
+    "runtime/executable.py": "analysis.drawing.show analysis.memory core.text.parsing runtime.exporting.export"
+    " runtime.looking.profile runtime.looking.showing runtime.looking.trace runtime.pickling runtime.saving.writing",
     "runtime/load.py": "runtime.saving.text",
     "runtime/native/emit_assembly.py": "runtime.native.jit runtime.native.targets",
     "runtime/program/sizes.py": "core.ir.sizes",
@@ -48,11 +52,10 @@ STARTS_FAST: Final = {
     " testing.rule_sets.known",
     "tools/options/weights.py": "dialects.graph.literals rewrites.constants.externalize_weights",
     "tools/main.py": "core.messages.diagnostics tools.options.command",
-    "tools/run.py": "json numpy runtime.compile runtime.load runtime.stairs tools.options.times"
-    " tools.pages.memory_table",
+    "tools/run.py": "json numpy runtime.compile runtime.load runtime.stairs tools.options.times",
     "tools/options/times.py": "runtime.executable",
     "tools/show.py": "core.ir.verification core.passes.pipelines core.passes.progress core.text.parsing"
-    " tools.drawing.boxes tools.drawing.drawing",
+    " analysis.drawing.boxes analysis.drawing.drawing",
     "tools/start.py": "importlib",
     "tools/tune.py": "runtime.tuning.tune",
 }

@@ -149,7 +149,6 @@ SUBROOMS: Final[dict[str, tuple[str, ...]]] = {
         "calibrate",
         "import_onnx",
         "pages",
-        "drawing",
         "options",
         "start",
         "bootstrap",
