@@ -26,15 +26,15 @@ class RayCluster:
     """The nodes of a cluster at `address`, or processes of this machine. A call takes one CPU of what Ray counts."""
 
     def __init__(self, address: str | None, workers: int, seconds: float):
-        if address is not None:
+        options: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR}
+        if address is None:
+            path = [str(Path(chunk_worker.__file__).parent), os.environ.get("PYTHONPATH")]
+            os.environ["PYTHONPATH"] = os.pathsep.join(each for each in path if each)
+            # Without an address, Ray would join a cluster of this machine.
+            ray.init("local", num_cpus=workers, include_dashboard=False, **options)
+        else:
             _check_reachable(address, seconds)
-        there: dict[str, Any] = {"num_cpus": workers, "include_dashboard": False}
-        ray.init(
-            **({"address": address} if address else there),
-            runtime_env={"py_modules": [chunk_worker.__file__]},
-            log_to_driver=False,
-            logging_level=logging.ERROR,
-        )
+            ray.init(address, runtime_env={"py_modules": [chunk_worker.__file__]}, **options)
         end = time.monotonic() + seconds
         while self.count < workers:
             if time.monotonic() > end:
