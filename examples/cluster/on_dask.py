@@ -41,9 +41,11 @@ class DaskCluster:
         self._executor = self._client.get_executor(pure=False)
         self._name = f"stepwell-{uuid4().hex}"  # Other clients of the scheduler may have sent the same files.
         self._sent: list[str] = []
-        # The scheduler reads what tasks are made of, so it needs the code too.
-        self._client.register_plugin(SchedulerUploadFile(chunk_worker.__file__), name=self._name)
-        self._client.register_plugin(UploadFile(chunk_worker.__file__), name=self._name)
+        if self._local is None:
+            # The scheduler reads what tasks are made of, so it needs the code too. Local processes find it where this
+            # one does, and it would be loaded a second time here.
+            self._client.register_plugin(SchedulerUploadFile(chunk_worker.__file__), name=self._name)
+            self._client.register_plugin(UploadFile(chunk_worker.__file__), name=self._name)
 
     @property
     def count(self) -> int:
