@@ -8,7 +8,7 @@ WORKERS ?= 2
 # Tests start the tools hundreds of times. Where modules are compiled anew each time, that takes a third longer.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help demo test test-full test-hostile test-memcheck test-models check lint types lit unit bench clean
+.PHONY: help demo test test-full test-hostile test-memcheck test-cluster test-models check lint types lit unit bench clean
 
 help:
 	@echo "make demo       walk the MLP down the stairs and run it natively"
@@ -17,6 +17,7 @@ help:
 	@echo "make test-models   whole ONNX models beside onnxruntime (installs PyTorch, downloads models)"
 	@echo "make test-memcheck   exported programs under valgrind (needs valgrind and cc)"
 	@echo "make test-hostile  20 000 random loop programs, right and wrong, on guarded memory (under 60 minutes)"
+	@echo "make test-cluster  200 chunks and a tuner on Dask and on Ray, with workers that are killed"
 	@echo "make check      ruff, types, lit and pytest"
 	@echo "make bench      measure beside NumPy, PyTorch, onnxruntime and OpenVINO into docs/performance.md"
 	@echo "make clean      remove the virtual environment and caches"
@@ -52,6 +53,9 @@ test-memcheck: $(STAMP)
 
 test-hostile: $(STAMP)
 	$(BIN)/python test/hostile.py --workers $(WORKERS)
+
+test-cluster: $(STAMP)
+	$(BIN)/python test/cluster.py
 
 check: lint types lit unit
 
