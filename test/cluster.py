@@ -119,7 +119,8 @@ def map_and_kill(cluster: Cluster, engine: str, folder: Folder) -> str:
     check(folder.map(cluster, engine, killer) == 0, "the run failed")
     seconds, last = time.monotonic() - start, killer.last
     folder.check()
-    check(last.done == folder.chunks and killer.killed is not None, f"{last.done} chunks, killed {killer.killed}")
+    assert killer.killed is not None
+    check(last.done == folder.chunks, f"{last.done} chunks are done")
     check(last.loads == len(last.workers) >= 2, f"{last.loads} loads by {len(last.workers)} processes")
     by_worker = ", ".join(f"{count}" for count in last.workers.values())
     return (
