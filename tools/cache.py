@@ -22,10 +22,19 @@ from collections.abc import Sequence
 from ..runtime import cache
 from .options.command import ArgumentParser, run_tool
 
+EXAMPLES = """
+stepwell cache                                where it is, and how full
+STEPWELL_CACHE_DIR=/tmp/c stepwell cache --clear
+"""
+
 
 def argument_parser() -> argparse.ArgumentParser:
     """The command line."""
-    parser = ArgumentParser(prog="stepwell cache", description="Shows or empties the compile cache on disk.")
+    parser = ArgumentParser(
+        prog="stepwell cache",
+        description="Shows or empties the compile cache on disk.",
+        examples=EXAMPLES,
+    )
     parser.add_argument("--clear", action="store_true", help="delete all compiled programs (tuned schedules stay)")
     parser.add_shared("--debug")
     return parser

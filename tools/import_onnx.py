@@ -24,10 +24,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..core.messages.diagnostics import Diagnostic, StepwellError, listening, render
+from ..core.messages.diagnostics import Diagnostic, StepwellError, listening
 from ..core.messages.files import reason_of, write_file, writing
 from ..core.roles import WEIGHTS
 from .options.array_files import read_array
+from .options.colours import show
 from .options.command import ArgumentParser, run_tool
 
 if TYPE_CHECKING:
@@ -37,10 +38,20 @@ if TYPE_CHECKING:
 # Imports inside functions keep the start of the command fast: the front end and NumPy are loaded only when needed.
 
 
+EXAMPLES = """
+stepwell import-onnx m.onnx -o m.mlir         weights go to m.safetensors
+stepwell import-onnx m.onnx -o m.mlir --dim batch=1
+stepwell import-onnx m.onnx -o m.mlir --stub mine.py
+stepwell import-onnx m.onnx -o m.mlir --converters mine.py
+"""
+
+
 def argument_parser() -> argparse.ArgumentParser:
     """The command line."""
     parser = ArgumentParser(
-        prog="stepwell-import-onnx", description="Turns an ONNX model into textual IR of the graph dialect."
+        prog="stepwell-import-onnx",
+        description="Turns an ONNX model into textual IR of the graph dialect.",
+        examples=EXAMPLES,
     )
     parser.add_argument("file", metavar="MODEL.onnx", help="the model to import")
     parser.add_argument("-o", "--output", metavar="FILE.mlir", help="write the IR here (default: standard output)")
@@ -89,7 +100,7 @@ def run(options: argparse.Namespace) -> int:
     try:
         with writing(weights):
             made.touch()
-        with listening(shown), Progress("import", shown=False if options.quiet else None) as progress:
+        with listening(show), Progress("import", shown=False if options.quiet else None) as progress:
             module = from_onnx(
                 options.file,
                 weights=made,
@@ -113,11 +124,6 @@ def run(options: argparse.Namespace) -> int:
     finally:
         made.unlink(missing_ok=True)
     return 0
-
-
-def shown(diagnostic: Diagnostic) -> None:
-    """Prints a warning."""
-    print(render(diagnostic), file=sys.stderr)
 
 
 def check_outputs(options: argparse.Namespace, weights: Path) -> None:

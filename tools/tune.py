@@ -29,6 +29,13 @@ if TYPE_CHECKING:
 # Imports inside functions keep the start of the command fast: the runtime is loaded only when needed.
 
 
+EXAMPLES = """
+stepwell tune m.mlir --trials 64              for at most 64 schedules per kernel
+stepwell tune m.mlir --kernel matmul --seconds 60 --show
+stepwell run m.mlir --random 0 --repeat 100   uses what was found
+"""
+
+
 def argument_parser() -> argparse.ArgumentParser:
     """The command line."""
     parser = ArgumentParser(
@@ -36,6 +43,7 @@ def argument_parser() -> argparse.ArgumentParser:
         description=(
             "Measures schedules around the default ones of the kernels of a program and keeps those that are faster."
         ),
+        examples=EXAMPLES,
     )
     parser.add_shared("file")
     parser.add_argument(

@@ -50,6 +50,7 @@ STARTS_FAST: Final = {
     "tools/main.py": "core.messages.diagnostics tools.options.command",
     "tools/run.py": "json numpy runtime.compile runtime.load runtime.stairs tools.options.times"
     " tools.pages.memory_table",
+    "tools/options/command.py": "importlib",
     "tools/options/times.py": "runtime.executable",
     "tools/show.py": "core.ir.verification core.passes.pipelines core.passes.progress core.text.parsing"
     " tools.drawing.boxes tools.drawing.drawing",

@@ -15,13 +15,14 @@ from typing import Any, Final, NoReturn, TextIO
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
-from ...core.messages.diagnostics import Diagnostic, StepwellError, attach_source_line, did_you_mean, render
+from ...core.messages.diagnostics import Diagnostic, StepwellError, attach_source_line, did_you_mean
 from ...core.messages.locations import STANDARD_INPUT
 from ...core.messages.points import SourcePoint
 from ...core.text.errors import diagnostic_of, reproduced_by
 from ...core.text.parsing import make_context, parse_text, read_source
 from ...runtime.errors import ArgumentError, CompileError, ExecutionError
 from ..start import INTERRUPTED
+from .colours import MODES, colour_mode, show
 
 Sources = dict[str, str]
 """The texts of the programs that a tool has read, by name: errors quote their lines."""
@@ -43,8 +44,51 @@ SHARED_FLAGS: Final[dict[str, dict[str, Any]]] = {
 """What several tools take alike: the names of an argument, and how it is declared."""
 
 
+class _Help(argparse.HelpFormatter):
+    """Leaves texts of several lines, which are examples, as they are."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        return text if "\n" in text else super()._fill_text(text, width, indent)
+
+
+class _VersionAction(argparse.Action):
+    """Prints our version, and those of the packages that machine code depends on."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> NoReturn:
+        print(f"{parser.prog} {version()}")
+        parser.exit()
+
+
+def version() -> str:
+    """Returns our version, and those of the packages that machine code depends on."""
+    from importlib.metadata import version as of
+
+    own = sys.modules[__name__.partition(".")[0]].__version__
+    return f"{own} (xDSL {of('xdsl')}, llvmlite {of('llvmlite')}, Python {sys.version.split()[0]})"
+
+
 class ArgumentParser(argparse.ArgumentParser):
-    """Reports a wrong command line as a diagnostic instead of pages of usage."""
+    """
+    Reports a wrong command line as a diagnostic instead of pages of usage.
+
+    `examples` are command lines, one a line, which end the help. Every command has `--version` and `--color`.
+    """
+
+    def __init__(self, *, examples: str = "", **given: Any):
+        lines = [f"  {line}" for line in examples.splitlines() if line]
+        epilog = "\n".join(["examples:", *lines]) if lines else None
+        super().__init__(formatter_class=_Help, epilog=epilog, **given)
+        self.add_flags_of_all()
+
+    def add_flags_of_all(self) -> None:
+        """Adds the flags that every command has."""
+        self.add_argument("-v", "--version", action=_VersionAction, nargs=0, help="show the version and end")
+        self.add_argument(
+            "--color",
+            choices=MODES,
+            default="auto",
+            help="colour programs and errors; auto does on a terminal, unless NO_COLOR is set or TERM is dumb",
+        )
 
     def add_shared(self, *flags: str) -> None:
         """Adds arguments of `SHARED_FLAGS` in this order."""
@@ -67,6 +111,11 @@ def run_tool(tool: str, argv: Sequence[str] | None, act: Callable[[list[str], So
     instead. 130 after ctrl-C; 1, silently, where the reader of standard output has gone.
     """
     words = list(sys.argv[1:] if argv is None else argv)
+    with colour_mode(words):
+        return _run_tool(tool, words, act)
+
+
+def _run_tool(tool: str, words: list[str], act: Callable[[list[str], Sources], int]) -> int:
     sources: Sources = {}
     try:
         with _standard_output(), reproduced_by(shlex.join([tool, *words])):
@@ -82,7 +131,7 @@ def run_tool(tool: str, argv: Sequence[str] | None, act: Callable[[list[str], So
         if "--debug" in words:
             raise
         with reproduced_by(shlex.join([tool, *words])):
-            print(render(explained(error, sources)), file=sys.stderr)
+            show(explained(error, sources))
         return 1
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 import zipfile
 from pathlib import Path
 
 import numpy as np
 import onnx
 import pytest
+import stepwell
 from stepwell.tools.main import VERBS, main
 
 PROGRAM = """
@@ -59,9 +61,15 @@ def test_a_model_is_compiled_and_run(capsys: pytest.CaptureFixture[str]):
 
 
 @pytest.mark.parametrize("verb", VERBS)
-def test_every_verb_has_help(verb: str, capsys: pytest.CaptureFixture[str]):
+def test_every_verb_has_help_with_examples_and_our_version(verb: str, capsys: pytest.CaptureFixture[str]):
     assert main([verb, "--help"]) == 0
-    assert capsys.readouterr().out.startswith("usage: stepwell")
+    said = capsys.readouterr().out
+    assert said.startswith("usage: stepwell") and f"\nexamples:\n  stepwell {verb} " in said
+    assert main([verb, "--version"]) == 0
+    assert re.fullmatch(
+        rf"stepwell[ -]{verb} {stepwell.__version__} \(xDSL 0\.\S+, llvmlite \S+, Python 3\.\S+\)\n",
+        capsys.readouterr().out,
+    )
 
 
 @pytest.mark.parametrize(
@@ -91,4 +99,4 @@ def test_version_and_usage(capsys: pytest.CaptureFixture[str]):
     assert main(["--version"]) == 0
     assert main([]) == 0
     said = capsys.readouterr().out
-    assert said.startswith("stepwell 0.") and "usage: stepwell VERB" in said
+    assert said.startswith(f"stepwell {stepwell.__version__} (xDSL ") and "usage: stepwell VERB" in said
