@@ -76,7 +76,7 @@ def argument_parser() -> argparse.ArgumentParser:
     parser.add_argument("--reference", action="store_true", help="run in NumPy instead of native code")
     parser.add_shared("--opt-level", "--numerics", "--weights", "--threads", "--no-cache")
     parser.add_argument("--print-module", action="store_true", help="print the program that runs, and its map")
-    parser.add_shared("--debug")
+    parser.add_shared("--load-plugin", "--debug")
     return parser
 
 

@@ -52,7 +52,9 @@ def argument_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--dim", action="append", default=[], metavar="NAME=N", help="give a symbolic size of an ONNX model a value"
     )
-    parser.add_shared("-p --passes", "--opt-level", "--numerics", "--weights", "--threads", "--no-cache", "--debug")
+    parser.add_shared(
+        "-p --passes", "--opt-level", "--numerics", "--weights", "--threads", "--no-cache", "--load-plugin", "--debug"
+    )
     return parser
 
 

@@ -61,6 +61,11 @@ class StepwellOptMain(xDSLOptMain):
 
     def __init__(self, args: Sequence[str] | None = None):
         # Not super().__init__: it reads all entry points three times and reports errors by exceptions of many kinds.
+        words = sys.argv[1:] if args is None else args
+        if any(word.startswith("--load-plugin") for word in words):
+            from .options.plugin_files import load_plugin_files, plugin_files_in
+
+            load_plugin_files(plugin_files_in(words))
         self.available_frontends = {}
         self.available_passes = {}
         self.available_targets = {}
@@ -88,6 +93,7 @@ class StepwellOptMain(xDSLOptMain):
         )
         self.register_all_arguments(parser)
         parser.add_flags_of_all()
+        parser.add_shared("--load-plugin")
         return parser
 
     def register_all_dialects(self) -> None:

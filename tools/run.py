@@ -75,7 +75,7 @@ def argument_parser() -> argparse.ArgumentParser:
     parser.add_shared("--no-cache")
     parser.add_argument("--verify-each", action="store_true", help="verify after every pass")
     add_check_bounds(parser)
-    parser.add_shared("--debug")
+    parser.add_shared("--load-plugin", "--debug")
     return parser
 
 

@@ -64,7 +64,7 @@ def argument_parser() -> argparse.ArgumentParser:
         default="auto",
         help=f"draw chains of ops as one box (default: where there are more than {READABLE} boxes)",
     )
-    parser.add_shared("--debug")
+    parser.add_shared("--load-plugin", "--debug")
     return parser
 
 

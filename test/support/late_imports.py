@@ -38,7 +38,7 @@ STARTS_FAST: Final = {
     "tools/compile.py": "frontends.onnx.compiled machine.named runtime.compile tools.import_onnx",
     "tools/import_onnx.py": "core.passes.progress frontends.onnx.importer frontends.onnx.unsupported numpy"
     " rewrites.constants.externalize_weights xdsl",
-    "tools/opt.py": "tools.options.expected tools.options.listings traceback",
+    "tools/opt.py": "tools.options.expected tools.options.listings tools.options.plugin_files traceback",
     "tools/options/array_files.py": "numpy zipfile zlib",
     "tools/options/rules.py": "patterns.language.match patterns.matching.matcher patterns.matching.tracing"
     " patterns.running.explain patterns.running.statistics patterns.text.loading rewrites.fusion.rules"
@@ -50,7 +50,7 @@ STARTS_FAST: Final = {
     "tools/main.py": "core.messages.diagnostics tools.options.command",
     "tools/run.py": "json numpy runtime.compile runtime.load runtime.stairs tools.options.times"
     " tools.pages.memory_table",
-    "tools/options/command.py": "importlib",
+    "tools/options/command.py": "importlib tools.options.plugin_files",
     "tools/options/times.py": "runtime.executable",
     "tools/show.py": "core.ir.verification core.passes.pipelines core.passes.progress core.text.parsing"
     " tools.drawing.boxes tools.drawing.drawing",

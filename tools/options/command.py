@@ -39,6 +39,12 @@ SHARED_FLAGS: Final[dict[str, dict[str, Any]]] = {
     "--weights": {"metavar": "FILE", "help": "read the weights from this safetensors file"},
     "--threads": {"type": int, "metavar": "N", "help": "use at most N threads"},
     "--no-cache": {"action": "store_true", "help": "do not use the compile cache"},
+    "--load-plugin": {
+        "metavar": "FILE.py",
+        "action": "append",
+        "default": [],
+        "help": "add the dialects, passes and targets of this file; may be given several times",
+    },
     "--debug": {"action": "store_true", "help": "show a Python traceback with an error"},
 }
 """What several tools take alike: the names of an argument, and how it is declared."""
@@ -94,6 +100,16 @@ class ArgumentParser(argparse.ArgumentParser):
         """Adds arguments of `SHARED_FLAGS` in this order."""
         for flag in flags:
             self.add_argument(*flag.split(), **SHARED_FLAGS[flag])
+
+    def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Returns the options. What `--load-plugin` names is loaded; the compile cache does not know such files."""
+        options = super().parse_args(args, namespace)
+        if getattr(options, "load_plugin", None):
+            from .plugin_files import load_plugin_files
+
+            load_plugin_files(options.load_plugin)
+            options.no_cache = True
+        return options
 
     def error(self, message: str) -> NoReturn:
         hint = None
