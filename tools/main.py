@@ -29,6 +29,7 @@ VERBS: Final = {
     "show": ("show", "draw a program or a profile (stepwell-show)"),
     "calibrate": ("calibrate", "record what flows through partitioned functions (stepwell-calibrate)"),
     "cache": ("cache", "show or empty the compile cache on disk"),
+    "completion": ("completion", "print the script that completes all this in bash, zsh or fish"),
 }
 """The file of each verb in this folder, and what it does."""
 

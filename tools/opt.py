@@ -321,6 +321,11 @@ class StepwellOptMain(xDSLOptMain):
         return 1 if problems else 0
 
 
+def argument_parser() -> argparse.ArgumentParser:
+    """The command line."""
+    return StepwellOptMain([]).argument_parser()
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs the tool on `argv` (default: the command line); returns the exit code."""
     return run_tool("stepwell-opt", argv, _run)
