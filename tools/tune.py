@@ -114,6 +114,8 @@ def show(report: TuningReport) -> None:
         for number, trial in enumerate(kernel.trials, 1):
             record = trial.record
             found = f"{record.ratio:.3f} ×" if record.ratio is not None else record.detail
+            if record.microseconds is not None:
+                found += f", {record.microseconds[1]:.2f} µs in place of {record.microseconds[0]:.2f} µs"
             print(f"// candidate {number} of @{kernel.names[0]}: {record.status} {found}\n{trial.program}")
         if kernel.best is not None:
             print(f"// best of @{kernel.names[0]}\n{kernel.best.program}")
