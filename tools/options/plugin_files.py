@@ -68,7 +68,7 @@ def _load(file: str) -> None:
     except KeyboardInterrupt:
         raise
     except BaseException as error:
-        raise _failure(file, path, error) from error
+        raise failure(f"plug-in '{file}' cannot be loaded", path, error) from error
     found, root = registry(), module.__name__.partition(".")[0]
     found.plugins.append(LoadedPlugin(FLAG, Path(file).stem, file, module.__name__, None))
     taken = list(_added(module, file, root))
@@ -127,15 +127,15 @@ def _own(value: Any, root: str) -> tuple[str, str, Universe]:
     return "", "", Universe()
 
 
-def _failure(file: str, path: Path, error: BaseException) -> StepwellError:
-    """Returns the error of a plug-in that raised, at its own line where there is one."""
+def failure(what: str, path: Path, error: BaseException) -> StepwellError:
+    """Returns the error of a file that raised, at the line of that file which the traceback names last."""
     message = error.diagnostic.message if isinstance(error, StepwellError) else str(error)
     kind = "" if isinstance(error, StepwellError) else f"{type(error).__name__}: "
     frames = [each for each in traceback.extract_tb(error.__traceback__) if _is_same(each.filename, path)]
     point = SourcePoint(str(path), frames[-1].lineno or 1, (frames[-1].colno or 0) + 1) if frames else None
     if isinstance(error, SyntaxError) and _is_same(error.filename, path):
         point, message = SourcePoint(str(path), error.lineno or 1, error.offset or 1), error.msg
-    return StepwellError(Diagnostic(f"plug-in '{file}' cannot be loaded: {kind}{message}", point=point))
+    return StepwellError(Diagnostic(f"{what}: {kind}{message}", point=point))
 
 
 def _is_same(name: str | None, path: Path) -> bool:
