@@ -232,13 +232,21 @@ def emit_warning(op: Operation, text: str) -> None:
     _emit(op, text, "warning")
 
 
+class DiagnosticWarning(UserWarning):
+    """A warning of Python that tells a diagnostic. The commands show it as one."""
+
+    def __init__(self, diagnostic: Diagnostic):
+        super().__init__(render(diagnostic))
+        self.diagnostic = diagnostic
+
+
 def warn(diagnostic: Diagnostic) -> None:
     """Tells a warning about what is no op, such as a model. Where nobody listens it is a warning of Python."""
     listener = _listener.get()
     if listener is not None:
         listener(diagnostic)
     else:
-        warnings.warn(render(diagnostic), stacklevel=2)
+        warnings.warn(DiagnosticWarning(diagnostic), stacklevel=2)
 
 
 def _emit(op: Operation, text: str, severity: Severity) -> None:

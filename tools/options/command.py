@@ -8,6 +8,7 @@ import re
 import shlex
 import signal
 import sys
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Final, NoReturn, TextIO
@@ -15,7 +16,7 @@ from typing import Any, Final, NoReturn, TextIO
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
-from ...core.messages.diagnostics import Diagnostic, StepwellError, attach_source_line, did_you_mean
+from ...core.messages.diagnostics import Diagnostic, DiagnosticWarning, StepwellError, attach_source_line, did_you_mean
 from ...core.messages.locations import STANDARD_INPUT
 from ...core.messages.points import SourcePoint
 from ...core.text.errors import diagnostic_of, reproduced_by
@@ -134,7 +135,7 @@ def run_tool(tool: str, argv: Sequence[str] | None, act: Callable[[list[str], So
 def _run_tool(tool: str, words: list[str], act: Callable[[list[str], Sources], int]) -> int:
     sources: Sources = {}
     try:
-        with _standard_output(), reproduced_by(shlex.join([tool, *words])):
+        with _standard_output(), _warnings(), reproduced_by(shlex.join([tool, *words])):
             return act(words, sources)
     except SystemExit as exit_:  # argparse's --help and --version
         return exit_.code if isinstance(exit_.code, int) else 0
@@ -177,6 +178,24 @@ def _standard_output() -> Iterator[None]:
         silence(sys.stdout)
         reason = "it is closed" if error.strerror is None else error.strerror.lower()
         raise StepwellError(Diagnostic(f"cannot write to standard output: {reason}")) from error
+
+
+@contextmanager
+def _warnings() -> Iterator[None]:
+    """Shows our warnings as diagnostics. Those of others look as ever."""
+    before = warnings.showwarning
+
+    def shown(message: Warning | str, *where: Any) -> None:
+        if isinstance(message, DiagnosticWarning):
+            show(message.diagnostic)
+        else:
+            before(message, *where)
+
+    warnings.showwarning = shown
+    try:
+        yield
+    finally:
+        warnings.showwarning = before
 
 
 def silence(stream: TextIO) -> None:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import shutil
+import time
 import zipfile
 from pathlib import Path
 
@@ -93,6 +96,23 @@ def test_errors(words: list[str], said: str, capsys: pytest.CaptureFixture[str])
         assert main(["compile", "m.mlir", "-o", "one.stepwell"]) == 0
     assert main(words) == 1
     assert capsys.readouterr().err.startswith(said)
+
+
+def test_the_cache_is_emptied_and_a_broken_one_is_told(folder: Path, capsys: pytest.CaptureFixture[str]):
+    (folder / "cache").mkdir()
+    for name, age in (("a.bin", 0), ("old.tmp", 7200), ("new.tmp", 0)):
+        (folder / "cache" / name).write_text(name)
+        os.utime(folder / "cache" / name, (time.time() - age,) * 2)
+    assert main(["cache", "--clear"]) == 0
+    assert capsys.readouterr().out == f"deleted 1 entries of {folder}/cache\n"
+    assert [path.name for path in (folder / "cache").iterdir()] == ["new.tmp"]
+    shutil.rmtree(folder / "cache")
+    (folder / "cache").write_text("no folder")
+    assert main(["run", "m.mlir", "--random", "0"]) == 0
+    assert capsys.readouterr().err == (
+        f"remark: nothing is kept in the compile cache '{folder}/cache': file exists\n"
+        "hint: STEPWELL_CACHE_DIR names another folder\n"
+    )
 
 
 def test_version_and_usage(capsys: pytest.CaptureFixture[str]):
