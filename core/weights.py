@@ -12,13 +12,13 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from math import prod
 from pathlib import Path
 from threading import Thread
-from typing import IO, TYPE_CHECKING, Any, Final
+from typing import IO, TYPE_CHECKING, Any, Final, NoReturn
 
 from ..te.dtypes import TABLE, numpy_dtype, of_numpy
 from .mapped import ChangedError, Stamp, map_file, place_of
@@ -74,9 +74,15 @@ class WeightFile:
         """Returns type and place of a tensor. Raises `WeightsError` for a key that the file lacks."""
         found = self.entries.get(key)
         if found is None:
-            hint = did_you_mean(key, self.entries) or _some_keys(self.keys())
-            fail(self.path, f"there is no tensor '{key}'", hint)
+            self.refuse([key])
         return found
+
+    def refuse(self, missing: Sequence[str]) -> NoReturn:
+        """Raises `WeightsError` for keys that the file lacks."""
+        near = next((hint for key in missing if (hint := did_you_mean(key, self.entries))), None)
+        shown = ", ".join(f"'{key}'" for key in missing[:5]) + (f" and {len(missing) - 5} more" if missing[5:] else "")
+        which = f"is no tensor {shown}" if len(missing) == 1 else f"are no tensors {shown}"
+        fail(self.path, f"there {which}", near or _some_keys(self.keys()))
 
     def require(self, key: str, dtype: str, shape: tuple[int, ...]) -> WeightEntry:
         """Returns the entry of `key`. Raises `WeightsError` unless it has this element type and shape."""

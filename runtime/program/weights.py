@@ -52,6 +52,9 @@ def bind_weights(
     known = wanted.keys() | ({} if module is None else keys_of(module))
     if isinstance(given, Mapping):
         arrays = {key: np.asarray(value) for key, value in given.items()}
+        missing = [key for key in wanted if key not in arrays]
+        if len(missing) > 1:
+            raise CompileError(f"the weights given have no {_some(missing)}")
         found = {key: _checked(key, arrays, type_) for key, type_ in wanted.items()}
         if module is not None:
             _refuse_unknown(arrays, known)
@@ -61,6 +64,9 @@ def bind_weights(
     places = {} if module is None else {op.weight_key: nearest_source_point(op) for op in ops_of(module, WeightOp)}
     with _pointing_at(next(iter(places.values()), None)):
         file = open_weights(_side_car(named_file, directory, given, sorted(wanted)))
+    if missing := [key for key in wanted if key not in file]:
+        with _pointing_at(places.get(missing[0])):
+            file.refuse(missing)
     arrays: dict[str, np.ndarray[Any, Any]] = {}
     for key, type_ in wanted.items():
         with _pointing_at(places.get(key)):

@@ -280,11 +280,30 @@ def test_unused_keys_of_a_side_car_are_a_remark(tmp_path: Path) -> None:
     assert "w.safetensors': the program does not ask for 'a', 'b', 'c' and 1 more" in found
 
 
+TWO_WEIGHTS = """builtin.module attributes {stepwell.weights = "w.safetensors"} {
+  func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
+    %v = graph.weight "v" : tensor<2xf32>
+    %w = graph.weight "w" : tensor<2xf32>
+    %0 = graph.add %x, %v : (tensor<2xf32>, tensor<2xf32>)
+    %1 = graph.add %0, %w : (tensor<2xf32>, tensor<2xf32>)
+    func.return %1 : tensor<2xf32>
+  }
+}
+"""
+
+
 def test_weights_that_do_not_fit_are_named(tmp_path: Path) -> None:
     with pytest.raises(CompileError, match="the weights given have no 'layer.w'; did you mean 'layer.v'"):
         stepwell.compile(WEIGHTS, weights={"layer.v": np.zeros(2, np.float32)})
     with pytest.raises(CompileError, match="weight 'layer.w' is given as 3xfloat32, the program expects tensor<2xf32>"):
         stepwell.compile(WEIGHTS, weights={"layer.w": np.zeros(3, np.float32)})
+    with pytest.raises(CompileError, match="the weights given have no 'v', 'w'$"):
+        stepwell.compile(TWO_WEIGHTS, weights={"x": np.zeros(2, np.float32)})
+    (tmp_path / "two.mlir").write_text(TWO_WEIGHTS)
+    write_weights(tmp_path / "w.safetensors", {"layer.x": np.zeros(2, np.float32)})
+    with pytest.raises(WeightsError, match="there are no tensors 'v', 'w'\n(.*\n)*hint: it holds 'layer.x'"):
+        stepwell.compile(tmp_path / "two.mlir")
+    (tmp_path / "w.safetensors").unlink()
     (tmp_path / "p.mlir").write_text(WEIGHTS)
     with pytest.raises(WeightsError, match="w.safetensors"):
         stepwell.compile(tmp_path / "p.mlir")
