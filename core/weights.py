@@ -74,15 +74,8 @@ class WeightFile:
         """Returns type and place of a tensor. Raises `WeightsError` for a key that the file lacks."""
         found = self.entries.get(key)
         if found is None:
-            self.refuse([key])
+            refuse_missing(self, [key])
         return found
-
-    def refuse(self, missing: Sequence[str]) -> NoReturn:
-        """Raises `WeightsError` for keys that the file lacks."""
-        near = next((hint for key in missing if (hint := did_you_mean(key, self.entries))), None)
-        shown = ", ".join(f"'{key}'" for key in missing[:5]) + (f" and {len(missing) - 5} more" if missing[5:] else "")
-        which = f"is no tensor {shown}" if len(missing) == 1 else f"are no tensors {shown}"
-        fail(self.path, f"there {which}", near or _some_keys(self.keys()))
 
     def require(self, key: str, dtype: str, shape: tuple[int, ...]) -> WeightEntry:
         """Returns the entry of `key`. Raises `WeightsError` unless it has this element type and shape."""
@@ -157,6 +150,14 @@ def identity_of(file: WeightFile) -> str | None:
         return own
     others = [(key, file.entries[key], stamp.size, stamp.modified) for key, stamp in sorted(file._elsewhere.items())]
     return sha256(repr((own, others)).encode()).hexdigest()
+
+
+def refuse_missing(file: WeightFile, missing: Sequence[str]) -> NoReturn:
+    """Raises `WeightsError` for keys that a file lacks."""
+    near = next((hint for key in missing if (hint := did_you_mean(key, file.entries))), None)
+    shown = ", ".join(f"'{key}'" for key in missing[:5]) + (f" and {len(missing) - 5} more" if missing[5:] else "")
+    which = f"is no tensor {shown}" if len(missing) == 1 else f"are no tensors {shown}"
+    fail(file.path, f"there {which}", near or _some_keys(file.keys()))
 
 
 def _some_keys(keys: list[str]) -> str:

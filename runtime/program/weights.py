@@ -16,7 +16,7 @@ from ...core.messages.diagnostics import did_you_mean, emit_remark, remarks_want
 from ...core.messages.locations import nearest_source_point, source_directory
 from ...core.messages.points import SourcePoint
 from ...core.roles import KEY, WEIGHTS, prepare_function
-from ...core.weights import WeightsError, open_weights
+from ...core.weights import WeightsError, open_weights, refuse_missing
 from ...dialects.graph.constants import WeightOp
 from ...te.dtypes import numpy_dtype
 from ..errors import CompileError
@@ -66,7 +66,7 @@ def bind_weights(
         file = open_weights(_side_car(named_file, directory, given, sorted(wanted)))
     if missing := [key for key in wanted if key not in file]:
         with _pointing_at(places.get(missing[0])):
-            file.refuse(missing)
+            refuse_missing(file, missing)
     arrays: dict[str, np.ndarray[Any, Any]] = {}
     for key, type_ in wanted.items():
         with _pointing_at(places.get(key)):

@@ -102,7 +102,9 @@ class ArgumentParser(argparse.ArgumentParser):
         for flag in flags:
             self.add_argument(*flag.split(), **SHARED_FLAGS[flag])
 
-    def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
+    def parse_args(  # pyright: ignore[reportIncompatibleMethodOverride]
+        self, args: Any = None, namespace: Any = None
+    ) -> Any:
         """Returns the options. What `--load-plugin` names is loaded; the compile cache does not know such files."""
         options = super().parse_args(args, namespace)
         if getattr(options, "load_plugin", None):
