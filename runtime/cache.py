@@ -20,6 +20,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from ..core.messages.diagnostics import Diagnostic, warn
+from ..core.messages.files import reason_of
 from .errors import CompileError
 
 ROOMS = ("analysis", "core", "dialects", "lowering", "machine", "patterns", "rewrites", "runtime", "schedule", "te")
@@ -171,7 +173,7 @@ def _decode(data: bytes) -> tuple[dict[str, Any], bytes] | None:
 
 def store(key: str, description: dict[str, Any], object_code: bytes, kind: str = PROGRAMS) -> None:
     """
-    Keeps a program. It is not kept where the directory cannot be written, which is no error.
+    Keeps a program. It is not kept where the directory cannot be written, which a process remarks once.
 
     Raises CompileError where `STEPWELL_CACHE_BYTES` is not a number.
     """
@@ -193,8 +195,19 @@ def store(key: str, description: dict[str, Any], object_code: bytes, kind: str =
             os.unlink(temporary)
             raise
         _make_room(directory, len(data), allowed, kind)
-    except OSError:
-        return
+    except OSError as error:
+        _remark_once(directory, error)
+
+
+_remarked: dict[Path, object] = {}
+"""The folders of which a remark has said that they cannot be written."""
+
+
+def _remark_once(directory: Path, error: OSError) -> None:
+    mine = object()
+    if _remarked.setdefault(directory, mine) is mine:  # Threads keep pieces of a program at the same time.
+        message = f"nothing is kept in the compile cache '{directory}': {reason_of(error)}"
+        warn(Diagnostic(message, "remark", hint="STEPWELL_CACHE_DIR names another folder"))
 
 
 def limit() -> int:
@@ -225,11 +238,19 @@ _known: dict[Path, tuple[int, int]] = {}
 
 
 def _delete_abandoned(directory: Path) -> None:
-    """Deletes the temporary files that no writer can be at work on any more."""
-    for path in directory.glob(f"*{TEMPORARY}"):
+    for path in left_by_writers(directory):
+        with contextlib.suppress(OSError):
+            path.unlink()
+
+
+def left_by_writers(directory: Path | None = None) -> list[Path]:
+    """Returns the temporary files that no writer can be at work on any more."""
+    found: list[Path] = []
+    for path in (directory or cache_directory()).glob(f"*{TEMPORARY}"):
         with contextlib.suppress(OSError):
             if time.time() - path.stat().st_mtime > ABANDONED:
-                path.unlink()
+                found.append(path)
+    return found
 
 
 def entries() -> list[tuple[Path, int]]:

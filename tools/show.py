@@ -34,9 +34,20 @@ READABLE = 60
 """The most boxes of a picture. In larger programs, chains of ops become one box each."""
 
 
+EXAMPLES = """
+stepwell show m.mlir -o m.svg
+stepwell run m.mlir --random 0 --profile-output t.json
+stepwell show m.mlir --profile t.json -o m.html
+"""
+
+
 def argument_parser() -> argparse.ArgumentParser:
     """The command line."""
-    parser = ArgumentParser(prog="stepwell-show", description="Draws a program on the graph level.")
+    parser = ArgumentParser(
+        prog="stepwell-show",
+        description="Draws a program on the graph level.",
+        examples=EXAMPLES,
+    )
     parser.add_shared("file")
     parser.add_argument("-o", "--output", required=True, metavar="OUT", help="write to this .svg or .html file")
     parser.add_argument("--entry", default="main", help="the function to draw (default: main)")
@@ -53,7 +64,7 @@ def argument_parser() -> argparse.ArgumentParser:
         default="auto",
         help=f"draw chains of ops as one box (default: where there are more than {READABLE} boxes)",
     )
-    parser.add_shared("--debug")
+    parser.add_shared("--load-plugin", "--debug")
     return parser
 
 

@@ -161,20 +161,23 @@ def measuring_program(source: Source, shapes: Shapes | None) -> Measuring:
     """Compiles the program of `source` with the pass `profile-kernels`. The compile cache has no part in it."""
     module = copy_of(source.module)
     description, code = source.compiled(module, with_profiling(source.pipeline_for(shapes), source.entry))
+    if PROFILE not in functions(module)[source.entry].attributes:
+        raise CompileError(f"@{source.entry} never stands on the scf level, where kernels are measured")
     return Measuring(source.program(description, code).entry(source.entry), rows_of(module, source.entry))
 
 
 def with_profiling(pipeline: str, entry: str) -> str:
     """
-    Returns the passes of `pipeline`, with `profile-kernels` after the last `lower-loops-to-scf`.
+    Returns the passes of `pipeline`, with `profile-kernels` after each `lower-loops-to-scf`. The first one that finds
+    the program on the scf level has an effect.
 
-    Raises CompileError without that.
+    Raises CompileError without any.
     """
     passes = [str(spec) for spec in expand_pipeline(pipeline)]
     if _MEASURED_STAIR not in passes:
         raise CompileError(f"the pipeline has no {_MEASURED_STAIR}, after which kernels are measured")
-    place = len(passes) - passes[::-1].index(_MEASURED_STAIR)
-    return ",".join([*passes[:place], f'profile-kernels{{entry="{in_pipeline(entry)}"}}', *passes[place:]])
+    measure = f'profile-kernels{{entry="{in_pipeline(entry)}" where-lowered=true}}'
+    return ",".join(f"{each},{measure}" if each == _MEASURED_STAIR else each for each in passes)
 
 
 def rows_of(module: ModuleOp, entry: str) -> tuple[tuple[str, str, int, int], ...]:

@@ -63,7 +63,7 @@ class Database:
 
     def add(self, kind: str, kernel: str, name: str, program: str, outcome: Outcome, seed: int, threads: int) -> Record:
         """Appends what has been measured, and returns it."""
-        interval = outcome.interval
+        interval, times = outcome.interval, outcome.microseconds
         record = Record(
             kind=kind,
             kernel=kernel,
@@ -73,6 +73,7 @@ class Database:
             status=outcome.status,
             ratio=None if outcome.ratio is None else round(outcome.ratio, 4),
             interval=None if interval is None else (round(interval[0], 4), round(interval[1], 4)),
+            microseconds=None if times is None else (round(times[0], 3), round(times[1], 3)),
             rounds=len(outcome.ratios),
             seed=seed,
             threads=threads,

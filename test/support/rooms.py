@@ -137,6 +137,7 @@ SUBROOMS: Final[dict[str, tuple[str, ...]]] = {
     ),
     "testing": ("interpreting", "rule_sets", "rules", "lit_format", "in_process", "run_line", "assembly", "programs"),
     "tools": (
+        "completion",
         "main",
         "compile",
         "cache",
