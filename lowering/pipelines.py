@@ -85,7 +85,12 @@ TO_LLVM: Passes = (
     "flatten-dynamic-buffers",  # Sizes and strides that types do not say become arguments.
     "lower-to-llvm-dialect",  # All ops become those of LLVM.
 )
-"""The lowering of the tensor_loop level to the llvm level."""
+"""
+The lowering of the tensor_loop level to the llvm level.
+
+What a pass makes of a kernel without checks does not depend on the rest of the module: `kernels_first.py` runs all of
+them on one kernel after the other.
+"""
 
 
 # Pipelines

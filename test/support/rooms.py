@@ -75,6 +75,7 @@ SUBROOMS: Final[dict[str, tuple[str, ...]]] = {
         "kernels",
     ),
     "lowering": (
+        "kernels_first",
         "pipelines",
         "llvm_text",
         "scf",
