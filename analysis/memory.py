@@ -9,7 +9,6 @@ the arena. Times follow from the order of the ops. Results that take the place o
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from xdsl.dialects import arith, memref
 from xdsl.dialects.builtin import (
@@ -26,6 +25,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from ..core.ir.element_types import byte_size
 from ..core.ir.walk import walk
 from ..core.roles import BYTES, IN_PLACE, LIVE_BYTES, ROLE, SIGNATURE, TYPE
+from ..lazy_dataclass import dataclass
 
 _NO_STEPS = (arith.ConstantOp, memref.ViewOp, memref.GetGlobalOp)
 """The ops that take no time, because they only name a place."""

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from xdsl.universe import XDSL_UNIVERSE, Universe
 
 from .. import universe as own
+from ..lazy_dataclass import dataclass
 from .messages.diagnostics import Diagnostic, StepwellError
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ lowered.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from math import prod
 from pathlib import Path
 from typing import Final
@@ -29,6 +29,7 @@ from ..core.passes.pipelines import run_pipeline
 from ..core.roles import SIGNATURE
 from ..core.text.parsing import make_context
 from ..dialects.tensor_loop import FuncOp as LoopFuncOp
+from ..lazy_dataclass import dataclass
 from ..lowering.pipelines import PIPELINES, pipeline_text
 from ..lowering.shared.te_types import dtype_of, is_static
 from ..rewrites.simplify.remove_unused_functions import RemoveUnusedFunctionsPass

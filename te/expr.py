@@ -8,9 +8,9 @@ Operators never promote: both sides must have one element type.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 
+from ..lazy_dataclass import dataclass
 from . import dtypes
 from .functions import BINARY, COMPARISONS, UNARY, UNARY_TEST, Domain
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from math import prod
 
+from ..lazy_dataclass import dataclass
 from .expr import Axis, Expr, Number, TEError, Var, as_expr
 from .reductions import ReductionResult, post_order
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from xdsl.dialects import arith, cf, func, memref, scf, tensor
 from xdsl.dialects.builtin import (
@@ -28,6 +28,7 @@ from ...core.roles import BYTES, KEY, LIVE_BYTES, NAME, PREPARE, ROLE, SIGNATURE
 from ...dialects import tensor_loop
 from ...dialects.graph.calls import CallKernelOp
 from ...dialects.graph.constants import ConstantOp, WeightOp
+from ...lazy_dataclass import dataclass
 from ..shared.te_types import buffer_of
 from .arena import ArenaPlan, Lifetime, plan_arena
 from .blocks import separate_buffers

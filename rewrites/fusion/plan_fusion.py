@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from xdsl.context import Context
@@ -15,6 +14,7 @@ from xdsl.utils.exceptions import PassFailedException
 from ...core.messages.diagnostics import emit_remark, remarks_wanted
 from ...core.passes.base import StepwellPass, count
 from ...dialects.traits import LoopSemantics
+from ...lazy_dataclass import dataclass
 from ...patterns.language.constants import is_constant_op
 from ...patterns.matching.tracing import value_name
 from ...patterns.running.selection import check_known

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from ...lazy_dataclass import dataclass
 from .table import table_lines
 
 Array = np.ndarray[Any, Any]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ctypes
 import os
-from dataclasses import dataclass
 from functools import cache
 
 from ...core.roles import RUN_PARALLEL
+from ...lazy_dataclass import dataclass
 from ..errors import CompileError
 from .jit import NativeLibrary, host_code_target
 from .threads_text import LIMIT, LIMITED, LIMITED_TEXT, MOST_THREADS, PATIENCE_OF_POOL, POOL, SERIAL, pool_text

@@ -14,12 +14,13 @@ import os
 import struct
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from typing import Any, NoReturn
 
 import numpy as np
 
+from ...lazy_dataclass import dataclass
 from ...te.dtypes import numpy_dtype
 from ..native.jit import NativeLibrary
 from .arrays import ArrayType
