@@ -1,5 +1,5 @@
 """
-Which rules of a shipped file may match in a module at all, seen in the text of the file.
+Finds the rules of a shipped file that may match in a module at all, by the text of the file.
 
 To read a rule takes half a millisecond, and few of them have to do with a small program. The text of a rule names ops
 that its match needs. This is no second grammar of rules: what is not plain asks for nothing. A test compares what is
@@ -32,7 +32,7 @@ class RuleText(NamedTuple):
     numerics: str
     lines: slice
     needs: tuple[frozenset[str], ...]
-    """For each op of the pattern its names. A module with none of one of these sets has no match."""
+    """The names that each op of the pattern may have. A module with none of one of these sets has no match."""
 
     def may_match(self, names: Collection[str]) -> bool:
         return all(not wanted.isdisjoint(names) for wanted in self.needs)

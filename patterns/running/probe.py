@@ -1,4 +1,4 @@
-"""Whether rules match anywhere, which changes nothing."""
+"""Asks whether rules match anywhere in a module, and changes nothing."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ STARTS_FAST: Final = {
     "__init__.py": "core.messages.collector",
     "core/mapped.py": "numpy",
     "core/messages/diagnostics.py": "core.messages.locations difflib",
-    "core/plugins.py": "importlib",
+    "core/installed.py": "importlib",
     "core/weights.py": "numpy",
     "dialects/graph/base.py": "te te.library",
     "dialects/graph/constants.py": "te.library",
@@ -22,7 +22,7 @@ STARTS_FAST: Final = {
     "rewrites/constants/known_values.py": "numpy rewrites.constants.constant_values te.evaluation",
     "rewrites/constants/zero_subnormals.py": "numpy rewrites.constants.constant_values",
     "rewrites/inference/scale_axis.py": "rewrites.constants.constant_values",
-    "runtime/cache.py": "core.plugins importlib schedule.tuned.records tempfile",
+    "runtime/cache.py": "importlib schedule.tuned.records tempfile",
     "runtime/executable.py": "analysis.memory core.text.parsing runtime.exporting.export runtime.looking.profile"
     " runtime.looking.trace runtime.pickling runtime.saving.writing",
     "runtime/load.py": "runtime.saving.text",

@@ -40,6 +40,7 @@ SUBROOMS: Final[dict[str, tuple[str, ...]]] = {
         "codegens",
         "fingerprint",
         "plugins",
+        "installed",
         "roles",
         "messages",
     ),
@@ -57,6 +58,7 @@ SUBROOMS: Final[dict[str, tuple[str, ...]]] = {
         "fusion",
         "simplify",
         "shipped",
+        "rule_texts",
     ),
     "schedule": (
         "tuned",
