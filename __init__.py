@@ -12,13 +12,23 @@ _load, _, __all__ = lazy_loader.attach_stub(__name__, __file__)
 __version__ = "0.1.0"
 __all__.append("__version__")
 
+_ROOMS = frozenset(
+    {"analysis", "core", "dialects", "frontends", "lowering", "machine", "patterns", "reference", "rewrites"}
+    | {"runtime", "schedule", "te", "testing"}
+)
+
 
 def __getattr__(name: str) -> object:
     """Loads a public name. The cycle collector waits, since it would look at all classes again and again."""
     from .core.messages.collector import patient_collector
 
     with patient_collector():
-        return _load(name)
+        if name == "load" or name in _ROOMS:  # These need nothing of xDSL.
+            return _load(name)
+        from .core.late_formats import late_formats
+
+        with late_formats():
+            return _load(name)
 
 
 def __dir__() -> list[str]:

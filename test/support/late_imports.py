@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Final
 
 STARTS_FAST: Final = {
-    "__init__.py": "core.messages.collector",
+    "__init__.py": "core.late_formats core.messages.collector",
     "core/mapped.py": "numpy",
     "core/messages/diagnostics.py": "core.messages.locations difflib",
     "core/installed.py": "importlib",
@@ -53,8 +53,9 @@ STARTS_FAST: Final = {
     "tools/options/times.py": "runtime.executable",
     "tools/show.py": "core.ir.verification core.passes.pipelines core.passes.progress core.text.parsing"
     " tools.drawing.boxes tools.drawing.drawing",
-    "tools/start.py": "importlib",
+    "tools/start.py": "core.late_formats importlib",
     "tools/tune.py": "runtime.tuning.tune",
+    "universe.py": "core.late_formats",
 }
 """
 What takes long to load and is not always needed: a flag is read, a program printed or compiled from the cache without

@@ -41,6 +41,7 @@ SUBROOMS: Final[dict[str, tuple[str, ...]]] = {
         "fingerprint",
         "plugins",
         "installed",
+        "late_formats",
         "roles",
         "messages",
     ),
