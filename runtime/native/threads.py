@@ -52,6 +52,11 @@ def runner(threads: int, use_cache: bool = True) -> Runner:
     return Runner(library.address(LIMITED), library)
 
 
+def texts_of_runner() -> tuple[str, str]:
+    """Returns the LLVM texts that `runner` compiles."""
+    return pool_text(host_code_target()), LIMITED_TEXT
+
+
 def patience(use_cache: bool = True) -> ctypes.c_int64:
     """Returns the `PATIENCE` of the pool, to be read and set. At 0 all jobs are shared, however busy the machine is."""
     return ctypes.c_int64.from_address(_pool(use_cache).address(PATIENCE_OF_POOL))
