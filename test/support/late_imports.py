@@ -11,6 +11,7 @@ from typing import Final
 
 STARTS_FAST: Final = {
     "__init__.py": "core.late_formats core.messages.collector",
+    "analysis/ranges/checks.py": "analysis.ranges.function_faults",
     "core/mapped.py": "numpy",
     "core/messages/diagnostics.py": "core.messages.locations difflib",
     "core/installed.py": "importlib",
