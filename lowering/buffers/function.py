@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import field
+from typing import TYPE_CHECKING, cast
 
-from xdsl.dialects import arith, cf, func, memref, scf, tensor
+from xdsl.dialects import arith, cf, func, memref, scf
 from xdsl.dialects.builtin import (
     ArrayAttr,
     DictionaryAttr,
@@ -37,6 +38,9 @@ from .constants import ConstantPool, index_number
 from .kernels import KernelSignature
 from .sharing import InPlaceCall, InPlaceKernels, Sharing
 from .times import Clock
+
+if TYPE_CHECKING:
+    from xdsl.dialects import tensor
 
 _ZERO = index_number(0)
 
@@ -215,8 +219,8 @@ class FunctionBufferizer:
                 pass
             case func.ReturnOp():
                 self._return(op)
-            case tensor.ExtractOp():
-                self._extract(op)
+            case _ if op.name == "tensor.extract":  # Few programs need the class, and its dialect takes long to load.
+                self._extract(cast("tensor.ExtractOp", op))
             case _:
                 self._other(op)
 
