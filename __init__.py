@@ -23,12 +23,26 @@ def __getattr__(name: str) -> object:
     from .core.messages.collector import patient_collector
 
     with patient_collector():
+        if name in ("compile", "compile_onnx"):
+            _load_llvm()
         if name == "load" or name in _ROOMS:  # These need nothing of xDSL.
             return _load(name)
         from .core.late_formats import late_formats
 
         with late_formats():
             return _load(name)
+
+
+def _load_llvm() -> None:
+    """Begins to load LLVM, which leaves Python to other threads for most of its time."""
+    from contextlib import suppress
+    from threading import Thread
+
+    def load() -> None:
+        with suppress(Exception):  # Who needs it is told what is wrong.
+            import llvmlite.binding  # noqa: F401
+
+    Thread(target=load).start()
 
 
 def __dir__() -> list[str]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Final
 
 STARTS_FAST: Final = {
-    "__init__.py": "core.late_formats core.messages.collector",
+    "__init__.py": "contextlib core.late_formats core.messages.collector llvmlite threading",
     "analysis/ranges/checks.py": "analysis.ranges.function_faults",
     "core/mapped.py": "numpy",
     "core/messages/diagnostics.py": "core.messages.locations difflib",
