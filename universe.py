@@ -126,7 +126,11 @@ def _loader(location: str) -> Callable[[], Any]:
     module_name, _, object_name = location.partition(":")
 
     def load() -> Any:
-        module = import_module(f".{module_name}", __package__)
+        # Here, since this table is read before anything of xDSL but its own table is loaded.
+        from .core.late_formats import late_formats
+
+        with late_formats():
+            module = import_module(f".{module_name}", __package__)
         return getattr(module, object_name) if object_name else module
 
     return load

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from math import prod
 from pathlib import Path
 from typing import IO, Any, Final, NoReturn
 
+from ..lazy_dataclass import dataclass
 from ..te.dtypes import TABLE
 from .messages.diagnostics import Diagnostic, StepwellError
 

@@ -13,13 +13,14 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from hashlib import sha256
 from math import prod
 from pathlib import Path
 from threading import Thread
 from typing import IO, TYPE_CHECKING, Any, Final, NoReturn
 
+from ..lazy_dataclass import dataclass
 from ..te.dtypes import TABLE, numpy_dtype, of_numpy
 from .mapped import ChangedError, Stamp, map_file, place_of
 from .messages.diagnostics import did_you_mean

@@ -8,7 +8,7 @@ lowered.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from math import prod
 from pathlib import Path
 from typing import Final
@@ -30,6 +30,7 @@ from ..core.passes.progress import PassProgress
 from ..core.roles import SIGNATURE
 from ..core.text.parsing import make_context
 from ..dialects.tensor_loop import FuncOp as LoopFuncOp
+from ..lazy_dataclass import dataclass
 from ..lowering.kernels_first import first_of_lowering, lower_kernels_first
 from ..lowering.llvm.listening import is_anybody_listening
 from ..lowering.pipelines import PIPELINES, pipeline_text

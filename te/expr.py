@@ -9,10 +9,10 @@ Operators never promote: both sides must have one element type.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from numbers import Real
 
+from ..lazy_dataclass import dataclass
 from . import dtypes
 from .functions import BINARY, COMPARISONS, UNARY, UNARY_TEST, Domain
 from .words import SHOWN_LEVELS, SYMBOLS, Whole, shortened, whole_refused

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 
+from ..lazy_dataclass import dataclass
 from .expr import Axis, Expr, TEError, Var, as_expr
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from math import prod
 from operator import index
 from typing import Any, SupportsIndex, overload
 
+from ..lazy_dataclass import dataclass
 from . import dtypes
 from .expr import Axis, Expr, Number, TEError, Var, as_expr
 from .reductions import ReductionResult, post_order

@@ -16,11 +16,12 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Final, Literal, NoReturn
 
 from xdsl.utils.exceptions import DiagnosticException, PassFailedException
 
+from ...lazy_dataclass import dataclass
 from .points import SourcePoint
 
 if TYPE_CHECKING:

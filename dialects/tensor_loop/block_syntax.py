@@ -6,7 +6,6 @@ affine expressions of SSA names. `assembly_format` cannot express that.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import groupby
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, DictionaryAttr, IndexType, MemRefType
@@ -17,6 +16,7 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import ParseError
 
 from ...core.messages.diagnostics import did_you_mean
+from ...lazy_dataclass import dataclass
 from .affine_expressions import AxisNames, OperandCollector, parse_affine, print_affine
 from .regions import BufferRegion
 from .syntax import AXIS_KINDS, Constraint, Extent, parse_extent, print_extent

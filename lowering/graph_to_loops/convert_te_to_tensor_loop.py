@@ -7,7 +7,6 @@ The lowering of tensor expressions to a loop function: every compute stage becom
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from xdsl.dialects import arith, memref
 from xdsl.dialects.builtin import FunctionType, IntegerAttr, TensorType, UnitAttr
@@ -20,6 +19,7 @@ from ...core.ir.walk import walk
 from ...core.messages.locations import copy_location
 from ...core.roles import SIGNATURE, WRITTEN
 from ...dialects import tensor_loop
+from ...lazy_dataclass import dataclass
 from ...te.expr import Expr, Var
 from ...te.reductions import ReductionResult
 from ...te.words import shortened

@@ -11,7 +11,6 @@ loops. The rest stays for the C library. Methods, error bounds and special cases
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import ClassVar
 
 from xdsl.context import Context
@@ -27,6 +26,7 @@ from ...core.ir.walk import ops_of, walk
 from ...core.messages.diagnostics import did_you_mean
 from ...core.passes.base import StepwellPass
 from ...dialects import tile
+from ...lazy_dataclass import dataclass
 from ...machine.named import chosen_machine
 from .carry_small_floats import carry_in_f32, skip_exact_roundings
 from .checked_loops import CHECKED, drop_vain_hints, expand_checked_loops

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from xdsl.context import Context
 from xdsl.dialects import arith, func
 from xdsl.dialects.builtin import (
@@ -27,6 +25,7 @@ from ...core.messages.diagnostics import fail
 from ...core.messages.locations import copy_location, nearest_source_point
 from ...core.passes.base import StepwellPass
 from ...core.roles import NAME, PROFILE, ROLE, SIGNATURE
+from ...lazy_dataclass import dataclass
 
 NOW, ADD, RESET = "profile_now", "profile_add", "profile_reset"
 

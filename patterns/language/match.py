@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -15,6 +15,7 @@ from xdsl.irdl import IRDLOperation, VerificationContext
 
 from ...core.messages.diagnostics import OperationError
 from ...dialects.graph.base import TensorOp, infer_result_types
+from ...lazy_dataclass import dataclass
 from .functions import NameSupply, Purity
 from .patterns import Capture, Or, Pattern
 from .rules import Rule

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
 from ...core.passes.base import StepwellPass
+from ...lazy_dataclass import dataclass
 from ...patterns.running.driver import Driver
 from ...patterns.running.selection import selected
-from ..shipped import shipped_rules
+from ..shipped import nothing_matches, shipped_rules
 
 RULE_FILES = ("simplify", "simplify_arithmetic")
 
@@ -41,6 +40,8 @@ class SimplifyExprPass(StepwellPass):
     numerics: str = "default"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
+        if not self.rules and not self.only and nothing_matches(ctx, op, RULE_FILES, self.numerics):
+            return
         rules = [rule for name in RULE_FILES for rule in shipped_rules(name)]
         chosen = selected(rules, (*self.rules, *self.only), self.numerics, self.name)
         Driver(ctx, chosen).run(op)

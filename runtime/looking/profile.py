@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, Module
 from ...analysis.drawing.html import output, table
 from ...core.passes.pipeline_text import expand_pipeline
 from ...core.roles import PROFILE
+from ...lazy_dataclass import dataclass
 from ..errors import ArgumentError, CompileError
 from ..program.describe import functions
 from ..program.program import BoundEntry

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ...analysis.drawing.html import output, text
+from ...lazy_dataclass import dataclass
 from .table import table_lines
 
 Array = np.ndarray[Any, Any]

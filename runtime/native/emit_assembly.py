@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import IO
 
 from xdsl.context import Context
@@ -10,6 +9,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.target import Target as OutputTarget
 
 from ...core.messages.diagnostics import Diagnostic, StepwellError
+from ...lazy_dataclass import dataclass
 from ...lowering.llvm_text.emit_llvm_text import emit_llvm_text
 from ...lowering.llvm_text.pieces import emit_llvm_function
 from ...machine.intrinsics import lacking_feature

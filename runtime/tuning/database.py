@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import date
 from pathlib import Path
 
 from ...core.fingerprint import compiler_fingerprint
+from ...lazy_dataclass import dataclass
 from ...machine.machine import Machine
 from ...schedule.tuned.records import (
     CONFIRMATION,

@@ -10,10 +10,10 @@ import subprocess
 import sys
 import tempfile
 import time
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ...lazy_dataclass import dataclass
 from . import child
 from .job import Job, Measure, Outcome
 from .site import site

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from math import comb
 from statistics import median
+
+from ...lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
 from ...analysis.drawing.html import output, text
+from ...lazy_dataclass import dataclass
 from ...schedule.tuned.records import Record
 
 

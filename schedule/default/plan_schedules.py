@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import prod
 from types import MappingProxyType
 
@@ -16,6 +15,7 @@ from ...core.passes.base import StepwellPass
 from ...core.roles import MAXIMUM, PREPACKED, ROWS, SHARE, STRIP, TILING
 from ...dialects.schedule import LeftOutAttr, OnTilesAttr, OrderAttr
 from ...dialects.tensor_loop import BlockOp, FuncOp, GridOp
+from ...lazy_dataclass import dataclass
 from ...machine.named import chosen_machine
 from ..depthwise.convolution import depthwise_of
 from ..grouped.split import split_all_groups

@@ -9,10 +9,10 @@ at least the latency of a multiply-add.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import ceil
 
 from ...dialects.tile.ops import LANES
+from ...lazy_dataclass import dataclass
 from ...machine.machine import Machine
 
 MOST_VECTORS = 8

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import ceil, prod
 
 from xdsl.dialects.builtin import Float16Type, IntegerType, bf16, f32
 
+from ...lazy_dataclass import dataclass
 from ...machine.machine import Machine
 from .contraction import Contraction
 from .register_tiles import DEPTH, RegisterTile, choose_tile, steps_at_once

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import ceil
 
 from xdsl.dialects.builtin import MemRefType, VectorType
@@ -17,6 +17,7 @@ from ...core.ir.element_types import is_small_float
 from ...dialects import tile
 from ...dialects.tensor_loop import AllocOp
 from ...dialects.tile import Place
+from ...lazy_dataclass import dataclass
 from ..kernels.contraction import Contraction
 from ..kernels.epilogue import place_of
 from ..kernels.register_tiles import split_columns

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import prod
 
 from xdsl.dialects import arith, scf
@@ -12,6 +12,7 @@ from xdsl.ir.affine import AffineExpr
 
 from ...dialects import tile
 from ...dialects.tensor_loop import GridOp
+from ...lazy_dataclass import dataclass
 from ..kernels.contraction import Contraction
 from ..kernels.epilogue import Epilogue, emit_epilogue, epilogue_of, place_of, replace_grids
 from ..kernels.padding import erase_with_buffers, padded_copy, without_copy

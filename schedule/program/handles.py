@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from xdsl.ir import SSAValue
 
 from ...dialects.schedule.base import StepOp
 from ...dialects.tensor_loop import BlockOp, ForOp
+from ...lazy_dataclass import dataclass
 from .replay import Replay
 
 

@@ -5,7 +5,6 @@ Finds maxima that need not look for NaNs, as the rest of the row becomes NaN any
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from math import inf
 
 from xdsl.dialects import arith, math, memref
@@ -14,6 +13,7 @@ from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 from ...analysis.reductions import Accumulator, accumulators
 from ...core.ir.literals import constant_of, float_of
 from ...dialects.tensor_loop import AllocOp, BlockOp, FuncOp
+from ...lazy_dataclass import dataclass
 from ..primitives.nests import covers_axes
 
 Access = memref.LoadOp | memref.StoreOp

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from xdsl.dialects.builtin import MemRefType, StringAttr, VectorType
 from xdsl.ir import Block, Operation, SSAValue
@@ -15,6 +15,7 @@ from ...core.ir.walk import ops_of
 from ...core.roles import TILING
 from ...dialects.schedule import TilingAttr
 from ...dialects.tensor_loop import AllocOp, BlockOp, ForOp, FuncOp, GridOp
+from ...lazy_dataclass import dataclass
 from ...machine.machine import Machine
 from ..kernels.contraction import Contraction, contraction_of
 from ..kernels.epilogue import Epilogue, epilogue_of

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from errno import ENOSPC
 from hashlib import sha256
 from math import isfinite
@@ -20,6 +20,7 @@ from typing import Any
 
 from ...core.messages.diagnostics import Diagnostic, StepwellError
 from ...core.messages.files import reason_of
+from ...lazy_dataclass import dataclass
 from ...machine.host import processor_name
 from ...machine.machine import KIB, Machine
 

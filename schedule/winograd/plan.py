@@ -16,7 +16,7 @@ Filters are transformed when the program is loaded. Sources: S. Winograd, "Arith
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import ceil, prod
 
 from xdsl.dialects.builtin import Float32Type, Float64Type
@@ -26,6 +26,7 @@ from ...analysis.affine import linear_terms
 from ...analysis.work import WORTH_SHARING
 from ...core.ir.element_types import is_small_float
 from ...dialects.tensor_loop import GridOp
+from ...lazy_dataclass import dataclass
 from ...machine.machine import Machine
 from ..kernels.contraction import Contraction, Operand, alone
 from ..kernels.padding import is_zero, without_copy

@@ -10,12 +10,13 @@ from __future__ import annotations
 from typing import Final
 
 STARTS_FAST: Final = {
-    "__init__.py": "analysis.drawing.notebook core.messages.collector",
+    "__init__.py": "analysis.drawing.notebook contextlib core.late_formats core.messages.collector llvmlite threading",
     "analysis/drawing/notebook.py": "analysis.drawing.programs",
     "analysis/drawing/show.py": "IPython",
+    "analysis/ranges/checks.py": "analysis.ranges.function_faults",
     "core/mapped.py": "numpy",
     "core/messages/diagnostics.py": "core.messages.locations difflib",
-    "core/plugins.py": "importlib",
+    "core/installed.py": "importlib",
     "core/weights.py": "numpy",
     "dialects/graph/base.py": "te te.library",
     "dialects/graph/constants.py": "te.library",
@@ -26,7 +27,7 @@ STARTS_FAST: Final = {
     "rewrites/constants/known_values.py": "numpy rewrites.constants.constant_values te.evaluation",
     "rewrites/constants/zero_subnormals.py": "numpy rewrites.constants.constant_values",
     "rewrites/inference/scale_axis.py": "rewrites.constants.constant_values",
-    "runtime/cache.py": "core.plugins importlib schedule.tuned.records tempfile",
+    "runtime/cache.py": "importlib schedule.tuned.records tempfile",
     "runtime/executable.py": "analysis.drawing.show analysis.memory core.text.parsing runtime.exporting.export"
     " runtime.looking.profile runtime.looking.showing runtime.looking.trace runtime.pickling runtime.saving.writing",
     "runtime/load.py": "runtime.saving.text",
@@ -57,8 +58,9 @@ STARTS_FAST: Final = {
     "tools/options/times.py": "runtime.executable",
     "tools/show.py": "core.ir.verification core.passes.pipelines core.passes.progress core.text.parsing"
     " analysis.drawing.boxes analysis.drawing.drawing",
-    "tools/start.py": "importlib",
+    "tools/start.py": "core.late_formats importlib",
     "tools/tune.py": "runtime.tuning.tune",
+    "universe.py": "core.late_formats",
 }
 """
 What takes long to load and is not always needed: a flag is read, a program printed or compiled from the cache without

@@ -40,6 +40,8 @@ SUBROOMS: Final[dict[str, tuple[str, ...]]] = {
         "codegens",
         "fingerprint",
         "plugins",
+        "installed",
+        "late_formats",
         "roles",
         "messages",
     ),
@@ -57,6 +59,7 @@ SUBROOMS: Final[dict[str, tuple[str, ...]]] = {
         "fusion",
         "simplify",
         "shipped",
+        "rule_texts",
     ),
     "schedule": (
         "tuned",
