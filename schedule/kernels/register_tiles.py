@@ -21,13 +21,10 @@ MOST_VECTORS = 8
 DEPTH = 4
 """The most steps of the sum that one `tile.mma` writes out."""
 
-EXTENDING = 2
-"""The instructions that extend a vector of f16, on ports of multiply-adds."""
-
 IN_HALVES = (0.72, 0.59, 0.82)
 """
 The cycles that a multiply-add, an element of a and an extended vector of b take of what they share where registers are
-worked on in halves. Fitted to the times of five tiles on a Zen 4 (docs/decisions/037-small-floats-in-f32.md).
+worked on in halves. Fitted to the times of five tiles on a Zen 4 (docs/decisions/037-small-floats-go-on-in-f32.md).
 """
 
 
@@ -140,13 +137,11 @@ def _cycles(
 
     A part of a cycle per load is added to the time of the units, as not all loads overlap (measured). Rows of a are
     many streams, and vectors of b come from L2 or from beyond. Where products and sums are separate instructions, so is
-    the one that puts an element of a in all lanes.
+    the one that puts an element of a in all lanes. Extending vectors of b counts on machines where it was measured.
     """
     vectors = ceil(columns / lanes)
     instructions: float = rows * vectors if fused else 2 * rows * vectors + rows
-    if extended and target.multiply_adds > 1:
-        instructions += EXTENDING * vectors
-    elif extended:
+    if extended and target.multiply_adds == 1:
         instructions = max(instructions, sum(map(mul, IN_HALVES, (rows * vectors, rows, vectors))))
     delays = rows / 12 + vectors * (0.15 if far else 0.12)
     return max(instructions / target.multiply_adds, (rows + vectors) / target.loads, target.latency) + delays
