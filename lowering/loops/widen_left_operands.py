@@ -60,11 +60,14 @@ class WidenLeftOperandsPass(StepwellPass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         kernels = _Kernels(op)
         calls = ops_of(op, CallKernelOp)
-        wide = {result for call in calls for result in call.outputs if kernels.gains(call, result)}
+        wide: set[SSAValue] = set()
+        for call in calls:
+            wide |= {result for number, result in enumerate(call.outputs) if kernels.gains(call, number)}
+        kept = len(wide)
         for call in calls:
             kernels.call_wide(call, wide)
         kernels.remove_unused()
-        self.count("tensors kept in f32", len(wide))
+        self.count("tensors kept in f32", kept)
 
 
 class _Kernels:
@@ -77,12 +80,13 @@ class _Kernels:
         self._reads: dict[tuple[str, int], _Reads] = {}
         self._replaced: set[str] = set()
 
-    def gains(self, call: CallKernelOp, result: SSAValue) -> bool:
-        """Returns whether `result` is better kept in f32."""
+    def gains(self, call: CallKernelOp, number: int) -> bool:
+        """Returns whether result `number` of `call` is better kept in f32."""
+        result = call.outputs[number]
         function = self.functions.get(call.callee_name)
         if not _is_small(result.type) or function is None or SIGNATURE in function.attributes:
             return False
-        if not _can_write_wide(function.outputs[list(call.outputs).index(result)]):
+        if not _can_write_wide(function.outputs[number]):
             return False
         found = [self._read(use.operation, use.index) for use in result.uses]
         return any(each.gains for each in found) and all(each.is_possible for each in found)

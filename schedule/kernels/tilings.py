@@ -135,7 +135,7 @@ def _extends_ahead(c: Contraction, target: Machine) -> bool:
         return False
     rows = c.extent(c.m) * prod(c.extents[axis] for axis in c.outer)
     steps = c.extent(c.k) * prod(c.extents[axis] for axis in c.reduce)
-    return rows >= MANY_ROWS and steps * c.extent(c.n) * c.tile_element.size <= target.l2_bytes
+    return rows >= MANY_ROWS and steps * c.extent(c.n) * f32.size <= target.l2_bytes
 
 
 def _may_be_in_pairs(c: Contraction, target: Machine) -> bool:
