@@ -85,9 +85,8 @@ def choose_tiling(c: Contraction, prepacked: bool, target: Machine) -> Tiling:
     tallest = min(CONVERTED_ROWS if converted else target.registers, rows_near(c, target))
     spare = SPARE_OF_PAIRS if prepacked and not target.broadcasts and _may_be_in_pairs(c, target) else 0
     far = 2 * b_bytes > target.l2_bytes
-    at_once = (c.a.type.element_type, c.b.type.element_type) == (f32, f16)
-    at_once = at_once and not (prepacked and _extends_ahead(c, target))
-    chosen = choose_tile(rows, columns, bytes_per, target, far, integers, tallest, spare, at_once)
+    extended = _extends_as_loaded(c, prepacked, target)
+    chosen = choose_tile(rows, columns, bytes_per, target, far, integers, tallest, spare, extended)
     shared = [axis for axis in c.outer if axis not in c.b.axes()]
     sweeps = ceil(rows / chosen.rows) * prod(c.extents[axis] for axis in shared)
     strided = c.b.stride_along(c.n) != 1
@@ -122,6 +121,12 @@ def with_panels(c: Contraction, tiling: Tiling, target: Machine) -> Tiling:
     paired = _may_be_in_pairs(c, target) and depth % 2 == 0 and tiling.steps % 2 == 0
     ahead = 0 if (extended := _extends_ahead(c, target)) else lines_ahead(c, tiling, target)
     return replace(tiling, lines_ahead=ahead, in_pairs=paired, extended=extended)
+
+
+def _extends_as_loaded(c: Contraction, prepacked: bool, target: Machine) -> bool:
+    """Returns whether tiles extend vectors of b from f16 to f32, and take elements of a as they are."""
+    types = (c.a.type.element_type, c.b.type.element_type, c.tile_element)
+    return types == (f32, f16, f32) and not (prepacked and _extends_ahead(c, target))
 
 
 def _extends_ahead(c: Contraction, target: Machine) -> bool:
