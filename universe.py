@@ -33,6 +33,7 @@ PASSES: dict[str, str] = {
     "join-reductions": "lowering.loops.join_reductions:JoinReductionsPass",
     "relax-exponentials": "lowering.loops.relax_exponentials:RelaxExponentialsPass",
     "scale-after-products": "lowering.loops.scale_after_products:ScaleAfterProductsPass",
+    "widen-left-operands": "lowering.loops.widen_left_operands:WidenLeftOperandsPass",
     "split-loops": "lowering.loops.split_loops:SplitLoopsPass",
     "lower-external-functions": "lowering.graph_to_loops.lower_external_functions:LowerExternalFunctionsPass",
     "lower-graph-to-loops": "lowering.graph_to_loops.lower_graph_to_loops:LowerGraphToLoopsPass",

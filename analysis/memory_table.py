@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from ..lazy_dataclass import dataclass
 from .drawing.html import output, text
 from .drawing.memory import memory_svg
 

@@ -64,6 +64,7 @@ TO_LOOPS: Passes = (
 """The lowering of the graph level to the tensor_loop level."""
 
 SCHEDULE: Passes = (
+    "widen-left-operands",  # What products read as left operands is kept in f32, though it is rounded to f16.
     "apply-tuning",  # Kernels that the tuning database knows get the schedules found for them.
     "plan-schedules",  # What is decided about each kernel is written on its blocks, for the target.
     "prepack-weights",  # Weights get the layout that the plan asks for.
@@ -155,7 +156,7 @@ _PIPELINES: dict[str, Passes] = {
     "O2": ("graph-optimize", *joined(with_options(FINISH, EXCESS))),
     "O3": ("graph-optimize", *joined(with_options(FINISH, EXCESS))),
     "finish-strict": with_options(
-        joined(without(FINISH, "scale-after-products", "relax-exponentials")),
+        joined(without(FINISH, "scale-after-products", "relax-exponentials", "widen-left-operands")),
         {"plan-schedules": "winograd=false", "prepack-weights": "winograd=false subnormals=true"},
     ),
     "finish-fast": with_options(

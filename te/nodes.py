@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
+from ..lazy_dataclass import dataclass
 from . import dtypes
 from .expr import Expr, TEError
 

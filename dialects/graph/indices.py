@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from xdsl.ir import SSAValue
 
+from ...lazy_dataclass import dataclass
 from .methods import OpMethods
 from .places import caller, fail_at
 

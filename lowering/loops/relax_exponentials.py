@@ -7,7 +7,6 @@ After: the scores stay as they are. The differences are multiplied, and `exp` ha
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import inf
 
 from xdsl.context import Context
@@ -22,6 +21,7 @@ from ...core.ir.literals import constant_of, float_of
 from ...core.ir.walk import ops_of
 from ...core.passes.base import StepwellPass
 from ...dialects import tensor_loop
+from ...lazy_dataclass import dataclass
 from ...schedule.primitives.nests import covers_axes
 from ...schedule.rows.nan import Exponentials, exponentials_of
 from .inline_blocks import Accessor, accessors, erase

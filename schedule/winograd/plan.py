@@ -117,10 +117,10 @@ def winograd_of(c: Contraction) -> Winograd | None:
     Returns the form of `c` for Winograd's filtering. It is `None` when `c` is no convolution of 3x3 with stride 1 whose
     sums are in single or double precision. Images and filters may be small floats.
     """
-    types = {c.a.type.element_type, c.b.type.element_type}
+    types = {c.a.type.element_type, c.b.type.element_type} - {c.tile_element}
     if not isinstance(c.tile_element, Float32Type | Float64Type) or not is_zero(c.init):
         return None
-    if types != {c.tile_element} and not (len(types) == 1 and all(map(is_small_float, types))):
+    if len(types) > 1 or not all(map(is_small_float, types)):
         return None
     if len(c.reduce) != 2 or any(c.extents[axis] != TAPS for axis in c.reduce) or c.m is None:
         return None

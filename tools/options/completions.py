@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from importlib import import_module
 from typing import Final
 
 from ...core.plugins import registry
+from ...lazy_dataclass import dataclass
 from ...machine.named import machine_names
 
 
