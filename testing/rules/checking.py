@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final
 
 from xdsl.context import Context
@@ -14,7 +14,6 @@ from ...core.ir.verification import verify_module
 from ...core.messages.diagnostics import OperationError, StepwellError, listening
 from ...core.text.parsing import make_context
 from ...dialects.traits import is_commutative
-from ...lazy_dataclass import dataclass
 from ...patterns.language.functions import functions_of
 from ...patterns.language.match import Session
 from ...patterns.language.patterns import Op, all_below
