@@ -147,25 +147,32 @@ def _put_back(module: ModuleOp, lowered: dict[str, Lowered]) -> None:
     """Puts what kernels have become in the places of their declarations, under names that nothing else has."""
     ops = {op.sym_name.data: op for op in module.body.block.ops if isinstance(op, llvm.FuncOp | llvm.GlobalOp)}
     taken = set(ops)
+    declared = {
+        _link_name(op): op
+        for op in ops.values()
+        if isinstance(op, llvm.FuncOp) and not op.body.blocks and op.sym_name.data not in lowered
+    }
     for kernel, (own, outside) in lowered.items():
         names = {_symbol(op): fresh_name(_symbol(op), taken) for op in own if _symbol(op) != kernel}
         for op in outside:
-            known = ops.get(_symbol(op))
-            if known is None or not _means_the_same(known, op):
+            link = _link_name(op)
+            known = declared.get(link)
+            if known is None or known.function_type != op.function_type:
                 name = names[_symbol(op)] = fresh_name(_symbol(op), taken)
-                if name != _symbol(op):
-                    op.attributes.setdefault(LINK_NAME, StringAttr(_symbol(op)))
+                if name != link:
+                    op.attributes[LINK_NAME] = StringAttr(link)
                 module.body.block.add_op(op)
-                ops.setdefault(name, op)
+                declared.setdefault(link, op)
+            else:
+                names[_symbol(op)] = _symbol(known)
         _rename([*own, *outside], {old: new for old, new in names.items() if old != new})
         _put(ops[kernel], own)
 
 
-def _means_the_same(known: Operation, declaration: llvm.FuncOp) -> bool:
-    """Returns whether a function of the module declares the same function outside of it."""
-    if not isinstance(known, llvm.FuncOp) or known.body.blocks:
-        return False
-    return known.function_type == declaration.function_type and known.attributes == declaration.attributes
+def _link_name(declaration: llvm.FuncOp) -> str:
+    """Returns the name that a function outside of the program has for the linker."""
+    name = declaration.attributes.get(LINK_NAME)
+    return name.data if isinstance(name, StringAttr) else declaration.sym_name.data
 
 
 def _symbol(op: Operation) -> str:

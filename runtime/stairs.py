@@ -31,8 +31,6 @@ from ..core.roles import SIGNATURE
 from ..core.text.parsing import make_context
 from ..dialects.tensor_loop import FuncOp as LoopFuncOp
 from ..lazy_dataclass import dataclass
-from ..lowering.kernels_first import first_of_lowering, lower_kernels_first
-from ..lowering.llvm.listening import is_anybody_listening
 from ..lowering.pipelines import PIPELINES, pipeline_text
 from ..lowering.shared.te_types import dtype_of, is_static
 from ..rewrites.simplify.remove_unused_functions import RemoveUnusedFunctionsPass
@@ -133,7 +131,12 @@ def _first_of_kernels(passes: Sequence[ModulePass], instruments: Sequence[Instru
     Whoever looks at the module between passes expects all of it. A bar shows the names of passes only.
     """
     watched = current_context() is not None or any(type(each) is not PassProgress for each in instruments)
-    return None if watched or not is_anybody_listening() else first_of_lowering(passes)
+    if watched:
+        return None
+    from ..lowering.kernels_first import first_of_lowering
+    from ..lowering.llvm.listening import is_anybody_listening
+
+    return first_of_lowering(passes) if is_anybody_listening() else None
 
 
 class _Whole(Instrument):
@@ -159,6 +162,8 @@ def _take_down_kernels_first(
     instruments: Sequence[Instrument],
 ) -> None:
     """Runs `passes`, those from `first` on one kernel after the other, so that LLVM can begin with the first one."""
+    from ..lowering.kernels_first import lower_kernels_first
+
     whole = _Whole(passes, instruments)
     run_pipeline(context, module, passes[:first], verify_each=False, instruments=[whole])
 

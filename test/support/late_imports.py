@@ -35,7 +35,7 @@ STARTS_FAST: Final = {
     "runtime/program/sizes.py": "core.ir.sizes",
     "runtime/saving/reading.py": "runtime.saving.text",
     "runtime/source.py": "lowering.llvm_text.emit_llvm_text runtime.machine_code schedule.tuned.records",
-    "runtime/stairs.py": "schedule.tuned.apply_tuning",
+    "runtime/stairs.py": "lowering.kernels_first lowering.llvm.listening schedule.tuned.apply_tuning",
     "schedule/program/apply_schedule.py": "schedule.program.check",
     "schedule/program/check.py": "numpy",
     "te/dtypes.py": "ml_dtypes numpy",
