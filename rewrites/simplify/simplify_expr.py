@@ -1,8 +1,9 @@
-"""The pass `simplify-expr`, whose rules are in `simplify.mlir` and `simplify_arithmetic.mlir`."""
+"""The pass `simplify-expr`, whose rules are in `RULE_FILES`."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -12,7 +13,18 @@ from ...patterns.running.driver import Driver
 from ...patterns.running.selection import selected
 from ..shipped import shipped_rules
 
-RULE_FILES = ("simplify", "simplify_arithmetic")
+RULE_FILES: Final = (
+    "simplify",
+    "simplify_arithmetic",
+    "logic",
+    "comparisons",
+    "choices",
+    "cancelling",
+    "signs",
+    "composites",
+    "functions",
+)
+"""The rule files in the order in which their rules are tried."""
 
 
 @dataclass(frozen=True)
@@ -20,8 +32,8 @@ class SimplifyExprPass(StepwellPass):
     """
     Applies identities of graph ops until none applies.
 
-    The rules are those of `simplify.mlir` and `simplify_arithmetic.mlir`, together. `rules` (or `only`) picks some by
-    name. With `numerics` as `strict` only exact rules run. `default` adds those that compute the same real function,
+    The rules are those of nine files in `rewrites/simplify/`, together (docs/rewrites.md lists them). `rules` (or
+    `only`) picks some by name. With `numerics` as `strict` only exact rules run. `default` adds those that compute the same real function,
     and `fast` those that may lose NaN, inf or the sign of zero.
 
     Before:
