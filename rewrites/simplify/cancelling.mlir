@@ -31,12 +31,10 @@ pattern.rule "common-factor-of-difference-integer" doc "x * z - y * z = (x - y) 
   (%x * %z as %p) - (%y * %z as %q) => (%x - %y) * %z where integer(%x), single-use(%p), single-use(%q)
 
 pattern.rule "one-more-factor-integer" doc "x * k + x = x * (k + 1)" :
-  (%x * constant %k as %inner) + %x => %x * (%k + 1)
-  where integer(%x), not-literal(%x), single-use(%inner), same-type(%x, %root)
+  (%x * constant %k as %inner) + %x => %x * (%k + 1) where integer(%x), not-literal(%x), single-use(%inner)
 
 pattern.rule "one-factor-less-integer" doc "x * k - x = x * (k - 1)" :
-  (%x * constant %k as %inner) - %x => %x * (%k - 1)
-  where integer(%x), not-literal(%x), single-use(%inner), same-type(%x, %root)
+  (%x * constant %k as %inner) - %x => %x * (%k - 1) where integer(%x), not-literal(%x), single-use(%inner)
 
 pattern.rule "subtract-what-was-added" fast doc "(x + y) - y = x" : (%x + %y) - %y => %x
 pattern.rule "add-what-was-subtracted" fast doc "(x - y) + y = x" : (%x - %y) + %y => %x
@@ -68,12 +66,9 @@ pattern.rule "common-divisor-of-difference" fast doc "x / z - y / z = (x - y) / 
 
 // Quotients.
 
-pattern.rule "divide-by-itself" fast doc "x / x = 1, except for 0, inf and NaN" : %x / %x => 1 where float(%x)
-pattern.rule "divide-a-product" fast doc "(x * y) / y = x" : (%x * %y) / %y => %x
-  where float(%x), not-literal(%y)
-
-pattern.rule "multiply-a-quotient" fast doc "(x / y) * y = x" : (%x / %y) * %y => %x
-  where float(%x), not-literal(%y)
+pattern.rule "divide-by-itself" fast doc "x / x = 1, except for 0, inf and NaN" : %x / %x => 1
+pattern.rule "divide-a-product" fast doc "(x * y) / y = x" : (%x * %y) / %y => %x where float(%x), not-literal(%y)
+pattern.rule "multiply-a-quotient" fast doc "(x / y) * y = x" : (%x / %y) * %y => %x where float(%x), not-literal(%y)
 
 pattern.rule "divide-by-product" fast doc "x / (x * y) = 1 / y" : %x / (%x * %y) => 1 / %y
   where float(%x), same-type(%y, %root)

@@ -8,7 +8,7 @@ pattern.rule "where-within-then" doc "where(c, where(c, x, y), z) = where(c, x, 
   where(%c, where(%c, %x, %y), %z) => @with-operands(%root, %c, %x, %z) where combined-type(%root, %c, %x, %z)
 
 pattern.rule "where-of-false-and-true" doc "where(c, false, true) = not c" : where(%c, 0, 1) => logical_not(%c)
-  where boolean(%root), same-type(%c, %root)
+  where same-type(%c, %root)
 
 pattern.rule "where-else-false" doc "where(c, x, false) = c and x" : where(%c, %x, 0) => logical_and(%c, %x)
   where boolean(%x), combined-type(%root, %c, %x)
@@ -46,10 +46,7 @@ pattern.rule "where-less-other" fast doc "where(x < y, y, x) = max(x, y), except
 pattern.rule "where-greater-other" fast doc "where(x > y, y, x) = min(x, y), except for NaN and signs of zero" :
   where([greater, greater_equal](%x, %y), %y, %x) => minimum(%x, %y) where number(%x)
 
-pattern.rule "larger-of-opposites" doc "max(x, -x) = |x| for integers" : maximum(%x, -%x) => abs(%x)
-  where integer(%x), signed(%x)
-
-pattern.rule "larger-of-opposites-float" fast doc "max(x, -x) = |x|" : maximum(%x, -%x) => abs(%x) where float(%x)
+pattern.rule "larger-of-opposites" doc "max(x, -x) = |x|" : maximum(%x, -%x) => abs(%x) where signed(%x)
 
 pattern.rule "max-of-negatives" doc "max(-x, -y) = -min(x, y) for floats" :
   maximum(-%x as %p, -%y as %q) => -minimum(%x, %y) where float(%x), single-use(%p), single-use(%q)

@@ -17,17 +17,15 @@ pattern.rule "not-of-greater-equal-integer" doc "not (x >= y) is x < y for integ
 
 // Comparisons that say the same, or nothing.
 
-pattern.rule "equal-to-true" doc "x = true is x" : equal(%x, 1) => %x where boolean(%x)
-pattern.rule "not-equal-to-false" doc "x != false is x" : not_equal(%x, 0) => %x where boolean(%x)
-
-pattern.rule "equal-to-false" doc "x = false is not x" : equal(%x, 0) => logical_not(%x)
-  where boolean(%x), same-type(%x, %root)
+pattern.rule "equal-to-true" doc "x = true is x" : equal(%x, 1) => %x
+pattern.rule "not-equal-to-false" doc "x != false is x" : not_equal(%x, 0) => %x
+pattern.rule "equal-to-false" doc "x = false is not x" : equal(%x, 0) => logical_not(%x) where same-type(%x, %root)
 
 pattern.rule "not-equal-to-true" doc "x != true is not x" : not_equal(%x, 1) => logical_not(%x)
-  where boolean(%x), same-type(%x, %root)
+  where same-type(%x, %root)
 
-pattern.rule "converted-boolean-to-boolean" doc "a boolean as a number is not 0 where it is true" :
-  not_equal(astype(%x), 0) => %x where boolean(%x)
+pattern.rule "converted-boolean-to-boolean" doc "a boolean as a number is other than 0 when it is true" :
+  not_equal(astype(%x), 0) => %x
 
 pattern.rule "unsigned-is-not-negative" doc "x >= 0 is true for unsigned integers" : greater_equal(%x, 0) => 1
   where unsigned(%x)

@@ -61,9 +61,8 @@ pattern.rule "log-of-product-with-exp" fast doc "log(x * exp(y)) = log(x) + y" :
 
 // Powers and roots.
 
-pattern.rule "power-of-zero" doc "x^0 = 1, for NaN too" : power(%x, 0) => 1 where float(%x)
-pattern.rule "power-of-zero-integer" doc "x^0 = 1 for integers" : power(%x, 0) => 1 where integer(%x)
-pattern.rule "one-to-a-power" doc "1^x = 1, for NaN too" : power(1, %x) => 1 where float(%x)
+pattern.rule "power-of-zero" doc "x^0 = 1, for NaN too" : power(%x, 0) => 1
+pattern.rule "one-to-a-power" doc "1^x = 1, for NaN too" : power(1, %x) => 1
 pattern.rule "power-of-two" rounding doc "x^2 = x * x" : power(%x, 2) => square(%x) where same-type(%x, %root)
 
 pattern.rule "power-of-two-integer" doc "x^2 = x * x for integers, which wrap" : power(%x, 2) => square(%x)

@@ -166,7 +166,7 @@ func.func @where_greater_other_integer(%x: tensor<4xi32>, %y: tensor<4xi32>) -> 
   func.return %r : tensor<4xi32>
 }
 
-/// max(x, -x) = |x| for integers.
+/// max(x, -x) = |x|.
 // CHECK-LABEL: func.func @larger_of_opposites(
 func.func @larger_of_opposites(%x: tensor<4xi32>) -> tensor<4xi32> {
   // CHECK-NEXT: %[[R:.*]] = graph.abs %x : (tensor<4xi32>) -> tensor<4xi32>
@@ -197,6 +197,19 @@ func.func @max_of_negatives(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf3
   %q = graph.negative %y : (tensor<4xf32>) -> tensor<4xf32>
   %r = graph.maximum %p, %q : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
   func.return %r : tensor<4xf32>
+}
+
+/// Integers are other numbers.
+// CHECK-LABEL: func.func @no_max_of_negatives_of_i32(
+func.func @no_max_of_negatives_of_i32(%x: tensor<4xi32>, %y: tensor<4xi32>) -> tensor<4xi32> {
+  // CHECK-NEXT: %[[P:.*]] = graph.negative %x : (tensor<4xi32>) -> tensor<4xi32>
+  // CHECK-NEXT: %[[Q:.*]] = graph.negative %y : (tensor<4xi32>) -> tensor<4xi32>
+  // CHECK-NEXT: %[[R:.*]] = graph.maximum %[[P]], %[[Q]] : (tensor<4xi32>, tensor<4xi32>) -> tensor<4xi32>
+  // CHECK-NEXT: func.return %[[R]] : tensor<4xi32>
+  %p = graph.negative %x : (tensor<4xi32>) -> tensor<4xi32>
+  %q = graph.negative %y : (tensor<4xi32>) -> tensor<4xi32>
+  %r = graph.maximum %p, %q : (tensor<4xi32>, tensor<4xi32>) -> tensor<4xi32>
+  func.return %r : tensor<4xi32>
 }
 
 /// `%p` is needed anyway.

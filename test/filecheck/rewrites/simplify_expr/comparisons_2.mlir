@@ -219,7 +219,7 @@ func.func @no_neither_nan_nor_infinite_of_shared_inner(%x: tensor<4xf32>) -> (te
   func.return %r, %inner : tensor<4xi1>, tensor<4xi1>
 }
 
-/// A boolean as a number is not 0 where it is true.
+/// A boolean as a number is other than 0 when it is true.
 // CHECK-LABEL: func.func @converted_boolean_to_boolean(
 func.func @converted_boolean_to_boolean(%x: tensor<4xi1>) -> tensor<4xi1> {
   // CHECK-NEXT: func.return %x : tensor<4xi1>

@@ -40,27 +40,6 @@ func.func @where_greater_other(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4
   func.return %r : tensor<4xf32>
 }
 
-/// max(x, -x) = |x|.
-// CHECK-LABEL: func.func @larger_of_opposites_float(
-func.func @larger_of_opposites_float(%x: tensor<4xf32>) -> tensor<4xf32> {
-  // CHECK-NEXT: %[[R:.*]] = graph.abs %x : (tensor<4xf32>) -> tensor<4xf32>
-  // CHECK-NEXT: func.return %[[R]] : tensor<4xf32>
-  %0 = graph.negative %x : (tensor<4xf32>) -> tensor<4xf32>
-  %r = graph.maximum %x, %0 : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
-  func.return %r : tensor<4xf32>
-}
-
-/// Integers are other numbers.
-// CHECK-LABEL: func.func @no_larger_of_opposites_float_of_ui8(
-func.func @no_larger_of_opposites_float_of_ui8(%x: tensor<4xui8>) -> tensor<4xui8> {
-  // CHECK-NEXT: %[[V0:.*]] = graph.negative %x : (tensor<4xui8>) -> tensor<4xui8>
-  // CHECK-NEXT: %[[R:.*]] = graph.maximum %x, %[[V0]] : (tensor<4xui8>, tensor<4xui8>) -> tensor<4xui8>
-  // CHECK-NEXT: func.return %[[R]] : tensor<4xui8>
-  %0 = graph.negative %x : (tensor<4xui8>) -> tensor<4xui8>
-  %r = graph.maximum %x, %0 : (tensor<4xui8>, tensor<4xui8>) -> tensor<4xui8>
-  func.return %r : tensor<4xui8>
-}
-
 /// max(x, min(x, y)) = x.
 // CHECK-LABEL: func.func @max_within_min_float(
 func.func @max_within_min_float(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {

@@ -226,6 +226,17 @@ func.func @power_of_minus_one(%x: tensor<4xf32>) -> tensor<4xf32> {
   func.return %r : tensor<4xf32>
 }
 
+/// Integers are other numbers.
+// CHECK-LABEL: func.func @no_power_of_minus_one_of_i32(
+func.func @no_power_of_minus_one_of_i32(%x: tensor<4xi32>) -> tensor<4xi32> {
+  // CHECK-NEXT: %[[V0:.*]] = graph.full -1 : tensor<i32>
+  // CHECK-NEXT: %[[R:.*]] = graph.power %x, %[[V0]] : (tensor<4xi32>, tensor<i32>) -> tensor<4xi32>
+  // CHECK-NEXT: func.return %[[R]] : tensor<4xi32>
+  %0 = graph.full -1 : tensor<i32>
+  %r = graph.power %x, %0 : (tensor<4xi32>, tensor<i32>) -> tensor<4xi32>
+  func.return %r : tensor<4xi32>
+}
+
 /// 2^x = exp2(x).
 // CHECK-LABEL: func.func @two_to_a_power(
 func.func @two_to_a_power(%x: tensor<4xf32>) -> tensor<4xf32> {

@@ -10,16 +10,6 @@ func.func @power_of_zero(%x: tensor<4xf32>) -> tensor<4xf32> {
   func.return %r : tensor<4xf32>
 }
 
-/// x^0 = 1 for integers.
-// CHECK-LABEL: func.func @power_of_zero_integer(
-func.func @power_of_zero_integer(%x: tensor<4xi32>) -> tensor<4xi32> {
-  // CHECK-NEXT: %[[R:.*]] = graph.full 1 : tensor<4xi32>
-  // CHECK-NEXT: func.return %[[R]] : tensor<4xi32>
-  %0 = graph.full 0 : tensor<i32>
-  %r = graph.power %x, %0 : (tensor<4xi32>, tensor<i32>) -> tensor<4xi32>
-  func.return %r : tensor<4xi32>
-}
-
 /// 1^x = 1, for NaN too.
 // CHECK-LABEL: func.func @one_to_a_power(
 func.func @one_to_a_power(%x: tensor<4xf32>) -> tensor<4xf32> {
@@ -28,17 +18,6 @@ func.func @one_to_a_power(%x: tensor<4xf32>) -> tensor<4xf32> {
   %0 = graph.full 1.0 : tensor<f32>
   %r = graph.power %0, %x : (tensor<f32>, tensor<4xf32>) -> tensor<4xf32>
   func.return %r : tensor<4xf32>
-}
-
-/// Integers are other numbers.
-// CHECK-LABEL: func.func @no_one_to_a_power_of_i32(
-func.func @no_one_to_a_power_of_i32(%x: tensor<4xi32>) -> tensor<4xi32> {
-  // CHECK-NEXT: %[[V0:.*]] = graph.full 1 : tensor<i32>
-  // CHECK-NEXT: %[[R:.*]] = graph.power %[[V0]], %x : (tensor<i32>, tensor<4xi32>) -> tensor<4xi32>
-  // CHECK-NEXT: func.return %[[R]] : tensor<4xi32>
-  %0 = graph.full 1 : tensor<i32>
-  %r = graph.power %0, %x : (tensor<i32>, tensor<4xi32>) -> tensor<4xi32>
-  func.return %r : tensor<4xi32>
 }
 
 /// x^2 = x * x for integers, which wrap.
