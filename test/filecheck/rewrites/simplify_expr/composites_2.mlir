@@ -211,3 +211,19 @@ func.func @no_exp_of_log_softmax_of_shared_inner(%x: tensor<4xf32>) -> (tensor<4
   %r = graph.exp %inner : (tensor<4xf32>) -> tensor<4xf32>
   func.return %r, %inner : tensor<4xf32>, tensor<4xf32>
 }
+
+/// A quotient by sqrt(2) is as good as a product.
+// CHECK-LABEL: func.func @gelu_of_quotient(
+func.func @gelu_of_quotient(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // CHECK-NEXT: %[[R:.*]] = graph.gelu %x : (tensor<4xf32>) -> tensor<4xf32>
+  // CHECK-NEXT: func.return %[[R]] : tensor<4xf32>
+  %0 = graph.full 1.41421354 : tensor<f32>
+  %1 = graph.divide %x, %0 : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  %2 = graph.erf %1 : (tensor<4xf32>) -> tensor<4xf32>
+  %3 = graph.full 1.0 : tensor<f32>
+  %4 = graph.add %2, %3 : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  %5 = graph.multiply %x, %4 : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %6 = graph.full 0.5 : tensor<f32>
+  %r = graph.multiply %5, %6 : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  func.return %r : tensor<4xf32>
+}
