@@ -27,7 +27,7 @@ pattern.rule "odd-of-negative" doc "-f(-x) = f(x) for odd f"
   for %f in [sin, tan, tanh, sinh, asin, atan, asinh, atanh, erf] : -%f(-%x) => %f(%x)
 
 pattern.rule "sign-of-negative" fast doc "-sign(-x) = sign(x), except for the sign of zero" : -sign(-%x) => sign(%x)
-  where signed(%x)
+  where float(%x)
 
 pattern.rule "sign-times-absolute-integer" doc "sign(x) * |x| = x" : sign(%x) * abs(%x) => %x where integer(%x)
 pattern.rule "sign-times-absolute" fast doc "sign(x) * |x| = x" : sign(%x) * abs(%x) => %x
