@@ -8,7 +8,7 @@ WORKERS ?= 2
 # Tests start the tools hundreds of times. Where modules are compiled anew each time, that takes a third longer.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help demo test test-full test-hostile test-memcheck test-models test-wheel check lint types lit unit bench dist clean
+.PHONY: help demo test test-full test-hostile test-memcheck test-models test-wheel test-cluster check lint types lit unit bench dist clean
 
 help:
 	@echo "make demo       walk the MLP down the stairs and run it natively"
@@ -19,6 +19,7 @@ help:
 	@echo "make test-hostile  20 000 random loop programs, right and wrong, on guarded memory (under 60 minutes)"
 	@echo "make test-wheel    the wheel in an empty environment: its pages are followed block by block"
 	@echo "make dist       source archive and wheel into dist/"
+	@echo "make test-cluster  200 chunks and a tuner on Dask and on Ray, with workers that are killed"
 	@echo "make check      ruff, types, lit and pytest"
 	@echo "make bench      measure beside NumPy, PyTorch, onnxruntime and OpenVINO into docs/performance.md"
 	@echo "make clean      remove the virtual environment and caches"
@@ -63,6 +64,15 @@ dist: $(STAMP)
 
 test-wheel: dist
 	$(BIN)/python test/wheel.py
+
+CLUSTER_STAMP := $(VENV)/.cluster-installed
+
+$(CLUSTER_STAMP): $(STAMP)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[cluster]'
+	@touch $@
+
+test-cluster: $(CLUSTER_STAMP)
+	$(BIN)/python test/cluster.py
 
 check: lint types lit unit
 

@@ -11,6 +11,7 @@ from . import runtime as runtime
 from . import schedule as schedule
 from . import te as te
 from . import testing as testing
+from .analysis.drawing.show import show as show
 from .core.messages.diagnostics import StepwellError as StepwellError
 from .core.passes.context import PassContext as PassContext
 from .core.passes.sequential import Sequential as Sequential
@@ -26,3 +27,5 @@ from .runtime.load import load as load
 from .runtime.tuning.tune import tune as tune
 
 __version__: str
+
+def load_ipython_extension(shell: object) -> None: ...

@@ -31,7 +31,9 @@ PASSES: dict[str, str] = {
     "guard-divisions": "lowering.scf.guard_divisions:GuardDivisionsPass",
     "inline-loops": "lowering.loops.inline_loops:InlineLoopsPass",
     "join-reductions": "lowering.loops.join_reductions:JoinReductionsPass",
+    "relax-exponentials": "lowering.loops.relax_exponentials:RelaxExponentialsPass",
     "scale-after-products": "lowering.loops.scale_after_products:ScaleAfterProductsPass",
+    "widen-left-operands": "lowering.loops.widen_left_operands:WidenLeftOperandsPass",
     "split-loops": "lowering.loops.split_loops:SplitLoopsPass",
     "lower-external-functions": "lowering.graph_to_loops.lower_external_functions:LowerExternalFunctionsPass",
     "lower-graph-to-loops": "lowering.graph_to_loops.lower_graph_to_loops:LowerGraphToLoopsPass",
@@ -108,6 +110,7 @@ EXTENSIONS: dict[str, dict[str, str]] = {
         "tensor_loop.func": "analysis.ranges.checks:check_loop_function",
     },
     "front-end": {".onnx": "frontends.onnx.compiled:compile_onnx"},
+    "te-kernels": {"loops": "lowering.graph_to_loops.call_te:kernel_call"},
     "loop-runner": {"native": "runtime.native.loop_runner:run_loops"},
     "codegen": {"openblas": "runtime.external_code.openblas:OPENBLAS"},
     "config-key": {"check-bounds": "lowering.loops.guard_accesses:KEY", "target": "machine.named:KEY"},
@@ -124,7 +127,11 @@ def _loader(location: str) -> Callable[[], Any]:
     module_name, _, object_name = location.partition(":")
 
     def load() -> Any:
-        module = import_module(f".{module_name}", __package__)
+        # Here, since this table is read before anything of xDSL but its own table is loaded.
+        from .core.late_formats import late_formats
+
+        with late_formats():
+            module = import_module(f".{module_name}", __package__)
         return getattr(module, object_name) if object_name else module
 
     return load

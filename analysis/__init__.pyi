@@ -1,9 +1,9 @@
 from .kinds import OpFacts as OpFacts
 from .kinds import OpKind as OpKind
-from .memory import ArenaBuffer as ArenaBuffer
-from .memory import InPlaceUpdate as InPlaceUpdate
-from .memory import Memory as Memory
 from .memory import memory_of as memory_of
+from .memory_table import ArenaBuffer as ArenaBuffer
+from .memory_table import InPlaceUpdate as InPlaceUpdate
+from .memory_table import Memory as Memory
 from .op_kind import facts_of_op as facts_of_op
 from .op_kind import kind_of_op as kind_of_op
 from .op_kind import kind_of_tensors as kind_of_tensors

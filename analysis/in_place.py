@@ -11,7 +11,6 @@ Whatever is not understood (opaque uses, bindings with `mod`, inits of the resul
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from xdsl.dialects import memref, scf
 from xdsl.dialects.builtin import DYNAMIC_INDEX
@@ -21,6 +20,7 @@ from xdsl.ir.affine import AffineDimExpr, AffineExpr
 from ..core.ir.literals import constant_of
 from ..core.ir.walk import walk
 from ..dialects.tensor_loop import BlockOp, FuncOp, LoopOp
+from ..lazy_dataclass import dataclass
 from .access_regions import body_accesses, shape_of
 from .affine import linear_terms
 from .loop_nests import Level, body_ops, levels_of

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import IntEnum
 
+from ..lazy_dataclass import dataclass
 from .reduced_rows import Rows
 
 

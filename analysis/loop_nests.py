@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 from xdsl.traits import IsolatedFromAbove
 
 from ..core.ir.walk import ops_in, walk
 from ..dialects.tensor_loop import BlockOp, Extent, LoopOp, YieldOp
+from ..lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True)

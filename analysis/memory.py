@@ -9,7 +9,6 @@ the arena. Times follow from the order of the ops. Results that take the place o
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from xdsl.dialects import arith, memref
 from xdsl.dialects.builtin import (
@@ -26,61 +25,10 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from ..core.ir.element_types import byte_size
 from ..core.ir.walk import walk
 from ..core.roles import BYTES, IN_PLACE, LIVE_BYTES, ROLE, SIGNATURE, TYPE
+from .memory_table import ArenaBuffer, InPlaceUpdate, Memory
 
 _NO_STEPS = (arith.ConstantOp, memref.ViewOp, memref.GetGlobalOp)
 """The ops that take no time, because they only name a place."""
-
-
-@dataclass(frozen=True)
-class ArenaBuffer:
-    """
-    A view of the arena: where it lies in bytes, and the first and the last step that uses it (see `Memory.steps`).
-    """
-
-    name: str
-    type: str
-    offset: int
-    size: int
-    first: int
-    last: int
-
-
-@dataclass(frozen=True)
-class InPlaceUpdate:
-    """Step number `step` calls `kernel`, which writes its result over what it reads from `buffer`."""
-
-    step: int
-    kernel: str
-    buffer: str
-
-
-@dataclass(frozen=True)
-class Memory:
-    """
-    The memory of an entry. Sizes are in bytes. `live_bytes` is the most that is alive in the arena at one time. `None`
-    stands for what the IR does not say.
-    """
-
-    entry: str
-    arena_bytes: int
-    live_bytes: int | None
-    input_bytes: int
-    output_bytes: int
-    weight_bytes: int
-    steps: tuple[str, ...]
-    """The calls and copies of the entry, in order. Each is named by its kernel or by its op."""
-    buffers: tuple[ArenaBuffer, ...]
-    in_place: tuple[InPlaceUpdate, ...]
-
-    @property
-    def ratio(self) -> float | None:
-        """
-        Returns the bytes of the arena per byte that must be alive. The best value is 1, and `None` stands for not
-        known.
-        """
-        if self.live_bytes is None:
-            return None
-        return self.arena_bytes / self.live_bytes if self.live_bytes else 1.0
 
 
 def memory_of(module: ModuleOp, entry: str) -> Memory:

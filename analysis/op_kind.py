@@ -19,7 +19,8 @@ from ..core.ir.element_types import dtype_name
 from ..dialects.graph.calls import CallKernelOp
 from ..dialects.traits import LoopSemantics, may_fail
 from ..te import dtypes
-from ..te.expr import Axis, Binary, Cast, Check, Expr
+from ..te.expr import Axis, Binary, Expr
+from ..te.nodes import Cast, Check
 from ..te.reductions import ReductionResult
 from ..te.tensor import Load
 from .kernel_kind import facts_of_kernel

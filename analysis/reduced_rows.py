@@ -5,11 +5,11 @@ Tells what the reductions of an op have in common: the tensor that they go over,
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 
 from .. import te
+from ..lazy_dataclass import dataclass
 from ..te.expr import Axis
 from ..te.reductions import ReductionResult
 from ..te.tensor import Load

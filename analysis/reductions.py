@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from xdsl.dialects import memref
 from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Operation, SSAValue
@@ -11,6 +9,7 @@ from xdsl.ir.affine import AffineExpr
 
 from ..core.ir.walk import walk
 from ..dialects.tensor_loop import BlockOp, Constraint
+from ..lazy_dataclass import dataclass
 from .access_regions import body_accesses, is_inside, root_buffer
 from .affine import normal_form
 from .loop_nests import Level, axis_dependencies, enclosing_levels, loop_dependencies

@@ -155,6 +155,7 @@ JOBS = (
     Fit("EXP", np.exp, lambda x: 1 + x, range(2, 7), -0.3467, 0.3467, np.exp),
     Fit("EXPM1", np.expm1, identity, range(2, 8), -0.3467, 0.3467, np.expm1),
     Fit("EXP2", np.exp2, one, range(1, 7), -0.5001, 0.5001, np.exp2),
+    Fit("EXP2_OF_PARTS", np.exp2, one, range(1, 3), -0.01563, 0.01563, np.exp2),
     Fit("LOG1P", np.log1p, lambda x: x - x * x / 2, range(3, 12), -0.2930, 0.4143, np.log1p),
     Fit(
         "LOG2_ATANH",

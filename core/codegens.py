@@ -19,13 +19,14 @@ import inspect
 import os
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from xdsl.dialects.func import FuncOp
 
+from ..lazy_dataclass import dataclass
 from .messages.diagnostics import Diagnostic, StepwellError, did_you_mean
 from .plugins import registry
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from functools import cache
 from hashlib import sha256
-from importlib.metadata import version
 from pathlib import Path
+
+from .installed import version_of
 
 ROOMS = ("analysis", "dialects", "lowering", "machine", "schedule")
 """What decides which code a loop function becomes."""
@@ -20,7 +21,7 @@ def compiler_fingerprint() -> str:
     schedule says nothing about it once that has changed.
     """
     root = Path(__file__).resolve().parent.parent
-    digest = sha256(f"xdsl {version('xdsl')} llvmlite {version('llvmlite')}".encode())
+    digest = sha256(f"xdsl {version_of('xdsl')} llvmlite {version_of('llvmlite')}".encode())
     for room in ROOMS:
         for path in sorted((root / room).rglob("*.py")):
             digest.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes())

@@ -11,12 +11,12 @@ import mmap
 import os
 import sys
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakValueDictionary
 
+from ..lazy_dataclass import dataclass
 from .messages.forks import free_in_children
 
 if TYPE_CHECKING:

@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from xdsl.universe import XDSL_UNIVERSE, Universe
 
 from .. import universe as own
+from ..lazy_dataclass import dataclass
+from .installed import OWN, PLUGIN_GROUP, UNIVERSE_GROUP, plugged_in, root_module
 from .messages.diagnostics import Diagnostic, StepwellError
 
 if TYPE_CHECKING:
@@ -24,9 +26,6 @@ if TYPE_CHECKING:
     from xdsl.ir import Dialect
     from xdsl.passes import ModulePass
     from xdsl.utils.target import Target
-
-UNIVERSE_GROUP: Final = "xdsl.universe"
-PLUGIN_GROUP: Final = "stepwell.plugins"
 
 _NOT_PLUGINS: Final = frozenset(
     {"stepwell", "xdsl", "immutabledict", "numpy", "ml_dtypes", "llvmlite", "onnx", "google", "tqdm", "lazy_loader"}
@@ -158,13 +157,8 @@ def maker_of(module: str) -> str | None:
     root = module.partition(".")[0]
     if root in _NOT_PLUGINS or root in sys.stdlib_module_names and root != "__main__":
         return None
-    packages = [each.package for each in registry().plugins if _root(each.provides) == root]
+    packages = [each.package for each in registry().plugins if root_module(each.provides) == root]
     return f"package '{packages[0]}'" if packages else f"module '{root}'"
-
-
-def _root(location: str) -> str:
-    """The top-level module of `module.path:object`."""
-    return location.partition(":")[0].partition(".")[0]
 
 
 class _Defined:
@@ -230,10 +224,7 @@ def _built_registry() -> Registry:
 
 
 def _installed_entry_points() -> list[EntryPoint]:
-    from importlib.metadata import entry_points  # inside, since start-up is to be fast
-
-    installed = entry_points()
-    groups = [*installed.select(group=UNIVERSE_GROUP), *installed.select(group=PLUGIN_GROUP)]
+    groups = plugged_in(UNIVERSE_GROUP, PLUGIN_GROUP)
     return sorted(groups, key=lambda entry: (entry.group != UNIVERSE_GROUP, entry.name, entry.value))
 
 
@@ -241,7 +232,7 @@ def load_entry_points(found: Registry, entries: list[EntryPoint]) -> None:
     """Adds the packages behind `entries` to `found`, one by one, warning about those that do not fit."""
     for entry in entries:
         # Not asked of its package: to know the name of that, its metadata would have to be parsed.
-        if entry.value.partition(".")[0] in ("xdsl", "stepwell"):
+        if root_module(entry.value) in OWN:
             continue
         package = _package_of(entry)
         problem = _load_entry_point(found, entry, package)
@@ -262,9 +253,9 @@ def _load_entry_point(found: Registry, entry: EntryPoint, package: str) -> str |
     except (Exception, SystemExit) as error:
         return f"skipped, it cannot be loaded: {type(error).__name__}: {error}"
     if isinstance(loaded, Universe) and entry.group == UNIVERSE_GROUP:
-        taken = found.add_universe(loaded, package, _root(entry.value))
+        taken = found.add_universe(loaded, package, root_module(entry.value))
     elif isinstance(loaded, StepwellPlugin) and entry.group == PLUGIN_GROUP:
-        taken = found.add_plugin(loaded, package, _root(entry.value))
+        taken = found.add_plugin(loaded, package, root_module(entry.value))
     else:
         wanted = "Universe" if entry.group == UNIVERSE_GROUP else "StepwellPlugin"
         return f"skipped, {entry.value} is of type {type(loaded).__name__}, expected {wanted}"

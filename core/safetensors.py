@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from math import prod
 from pathlib import Path
 from typing import IO, Any, Final, NoReturn
 
+from ..lazy_dataclass import dataclass
 from ..te.dtypes import TABLE
 from .messages.diagnostics import Diagnostic, StepwellError
 
@@ -77,12 +77,24 @@ class Reader:
         return bytes(self._data[self._at - count : self._at])
 
 
+_OTHERS = {
+    **{b"\x80" + bytes([protocol]): "a pickle" for protocol in range(2, 6)},
+    b"PK\x03\x04": "a zip file, as torch.save and numpy.savez write",
+    b"\x93NUMPY": "a .npy file",
+    b"\x89HDF": "an HDF5 file",
+    b"GGUF": "a GGUF file",
+}
+"""What else people keep weights in, by its first bytes. A short header may begin in the same way."""
+
+
 def read_header(path: Path, file: IO[bytes] | Reader, file_size: int) -> tuple[dict[str, Any], int]:
     prefix = file.read(8)
     if len(prefix) < 8:
         fail(path, f"it has {len(prefix)} bytes, expected a safetensors file of at least 10")
     length = int.from_bytes(prefix, "little")
     if length > LARGEST_HEADER or 8 + length > file_size:
+        if (other := next((name for start, name in _OTHERS.items() if prefix.startswith(start)), None)) is not None:
+            fail(path, f"it is {other}, expected a safetensors file", "safetensors.numpy.save_file writes one")
         fail(path, f"its header claims {length} bytes but the file has {file_size}: not a safetensors file")
     text = file.read(length)
     if not text.startswith(b"{"):

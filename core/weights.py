@@ -12,14 +12,15 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import field, replace
 from hashlib import sha256
 from math import prod
 from pathlib import Path
 from threading import Thread
-from typing import IO, TYPE_CHECKING, Any, Final
+from typing import IO, TYPE_CHECKING, Any, Final, NoReturn
 
+from ..lazy_dataclass import dataclass
 from ..te.dtypes import TABLE, numpy_dtype, of_numpy
 from .mapped import ChangedError, Stamp, map_file, place_of
 from .messages.diagnostics import did_you_mean
@@ -72,16 +73,10 @@ class WeightFile:
 
     def entry(self, key: str) -> WeightEntry:
         """Returns type and place of a tensor. Raises `WeightsError` for a key that the file lacks."""
-        self.require_all([key])
-        return self.entries[key]
-
-    def require_all(self, keys: Iterable[str]) -> None:
-        """Raises `WeightsError` that names the keys that the file lacks, three of them at most."""
-        missing = [key for key in keys if key not in self.entries]
-        if missing:
-            hint = did_you_mean(missing[0], self.entries) or _some_keys(self.keys())
-            others = f" and {len(missing) - 3} more" if len(missing) > 3 else ""
-            fail(self.path, f"there is no tensor {', '.join(map(repr, missing[:3]))}{others}", hint)
+        found = self.entries.get(key)
+        if found is None:
+            refuse_missing(self, [key])
+        return found
 
     def require(self, key: str, dtype: str, shape: tuple[int, ...]) -> WeightEntry:
         """Returns the entry of `key`. Raises `WeightsError` unless it has this element type and shape."""
@@ -156,6 +151,14 @@ def identity_of(file: WeightFile) -> str | None:
         return own
     others = [(key, file.entries[key], stamp.size, stamp.modified) for key, stamp in sorted(file._elsewhere.items())]
     return sha256(repr((own, others)).encode()).hexdigest()
+
+
+def refuse_missing(file: WeightFile, missing: Sequence[str]) -> NoReturn:
+    """Raises `WeightsError` for keys that a file lacks."""
+    near = next((hint for key in missing if (hint := did_you_mean(key, file.entries))), None)
+    shown = ", ".join(f"'{key}'" for key in missing[:5]) + (f" and {len(missing) - 5} more" if missing[5:] else "")
+    which = f"is no tensor {shown}" if len(missing) == 1 else f"are no tensors {shown}"
+    fail(file.path, f"there {which}", near or _some_keys(file.keys()))
 
 
 def _some_keys(keys: list[str]) -> str:

@@ -6,13 +6,14 @@ the reference checks by implementing them.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
 
 from xdsl.dialects.builtin import UnregisteredOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.traits import IsTerminator, MemoryEffect, MemoryEffectKind, NoMemoryEffect, OpTrait, get_effects
+
+from ..lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from .. import te

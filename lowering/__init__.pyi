@@ -11,8 +11,10 @@ from .loops.guard_accesses import GuardAccessesPass as GuardAccessesPass
 from .loops.inline_loops import InlineLoopsPass as InlineLoopsPass
 from .loops.join_reductions import JoinReductionsPass as JoinReductionsPass
 from .loops.prove_written import ProveWrittenPass as ProveWrittenPass
+from .loops.relax_exponentials import RelaxExponentialsPass as RelaxExponentialsPass
 from .loops.scale_after_products import ScaleAfterProductsPass as ScaleAfterProductsPass
 from .loops.split_loops import SplitLoopsPass as SplitLoopsPass
+from .loops.widen_left_operands import WidenLeftOperandsPass as WidenLeftOperandsPass
 from .loops_to_scf.lower_loops_to_scf import LowerLoopsToSCFPass as LowerLoopsToSCFPass
 from .math.expand_math import ExpandMathPass as ExpandMathPass
 from .scf.guard_divisions import GuardDivisionsPass as GuardDivisionsPass

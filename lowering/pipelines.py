@@ -58,11 +58,13 @@ TO_LOOPS: Passes = (
     "split-loops",  # Elementwise loops are cut where conditions on their variables change.
     "join-reductions",  # Reductions of one tensor read it once.
     "scale-after-products",  # A softmax before a product divides the result, which is smaller.
+    "relax-exponentials",  # Exponentials in softmax need not be exact to a unit, and take factors of scores.
     "inline-loops",  # The pieces and joined reductions read fewer producers each.
 )
 """The lowering of the graph level to the tensor_loop level."""
 
 SCHEDULE: Passes = (
+    "widen-left-operands",  # What products read as left operands is kept in f32, though it is rounded to f16.
     "apply-tuning",  # Kernels that the tuning database knows get the schedules found for them.
     "plan-schedules",  # What is decided about each kernel is written on its blocks, for the target.
     "prepack-weights",  # Weights get the layout that the plan asks for.
@@ -84,7 +86,12 @@ TO_LLVM: Passes = (
     "flatten-dynamic-buffers",  # Sizes and strides that types do not say become arguments.
     "lower-to-llvm-dialect",  # All ops become those of LLVM.
 )
-"""The lowering of the tensor_loop level to the llvm level."""
+"""
+The lowering of the tensor_loop level to the llvm level.
+
+What a pass makes of a kernel without checks does not depend on the rest of the module: `kernels_first.py` runs all of
+them on one kernel after the other.
+"""
 
 
 # Pipelines
@@ -95,7 +102,7 @@ STRICT = without(SIMPLIFY, BATCH_NORM, "fold-scale-axis", "zero-subnormals")
 EXACT = without(STRICT, "optimize-layouts")
 """The part of `SIMPLIFY` that level 1 runs."""
 
-STRICT_LOOPS = without(TO_LOOPS, "scale-after-products")
+STRICT_LOOPS = without(TO_LOOPS, "scale-after-products", "relax-exponentials")
 """The part of `TO_LOOPS` that keeps every rounding."""
 
 UNFUSED_LOOPS = without(STRICT_LOOPS, "fuse-loops", "inline-loops", "split-loops", "join-reductions")
@@ -149,7 +156,7 @@ _PIPELINES: dict[str, Passes] = {
     "O2": ("graph-optimize", *joined(with_options(FINISH, EXCESS))),
     "O3": ("graph-optimize", *joined(with_options(FINISH, EXCESS))),
     "finish-strict": with_options(
-        joined(without(FINISH, "scale-after-products")),
+        joined(without(FINISH, "scale-after-products", "relax-exponentials", "widen-left-operands")),
         {"plan-schedules": "winograd=false", "prepack-weights": "winograd=false subnormals=true"},
     ),
     "finish-fast": with_options(

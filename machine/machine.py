@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 
+from ..lazy_dataclass import dataclass
 from .code_target import CodeTarget
 
 KIB = 1024

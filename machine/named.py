@@ -39,8 +39,13 @@ def machine_named(name: str) -> Machine:
         return host_machine()
     known = NAMED | _registered
     if name not in known:
-        raise unknown_target(name, ["host", *known])
+        raise unknown_target(name, machine_names())
     return known[name]
+
+
+def machine_names() -> list[str]:
+    """Returns the names that `machine_named` knows."""
+    return ["host", *NAMED, *_registered]
 
 
 def chosen_machine(option: str | None) -> Machine:

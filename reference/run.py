@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from ..core.messages.locations import location_string
 from ..core.roles import INSTANCES, PREPARE, prepare_function
+from ..lazy_dataclass import dataclass
 from .arith import evaluate_scalar_op
 from .element_types import DTYPES, Array, number
 from .failure import ReferenceFailure

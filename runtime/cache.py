@@ -16,10 +16,14 @@ import json
 import os
 import re
 import time
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from ..core.installed import PLUGIN_GROUP, UNIVERSE_GROUP, plugged_in, root_module, version_of
+from ..core.messages.diagnostics import Diagnostic, warn
+from ..core.messages.files import reason_of
 from .errors import CompileError
 
 ROOMS = ("analysis", "core", "dialects", "lowering", "machine", "patterns", "rewrites", "runtime", "schedule", "te")
@@ -99,34 +103,30 @@ def source_fingerprint() -> str:
 
     It covers the Python and rule files of this package and of installed plug-ins, and the version of xDSL.
     """
-    from importlib.metadata import version
-
-    root = Path(__file__).resolve().parent.parent
-    folders = [root / room for room in ROOMS] + plugin_folders()
-    digest = hashlib.sha256(version("xdsl").encode())
+    root = str(Path(__file__).resolve().parent.parent)
+    folders = [os.path.join(root, room) for room in ROOMS] + [str(path) for path in plugin_folders()]
+    digest = hashlib.sha256(version_of("xdsl").encode())
     for folder in folders:
-        files = [folder] if folder.is_file() else sorted(folder.rglob("*"))
-        for path in files:
-            if path.suffix in (".py", ".mlir"):
-                digest.update(path.name.encode() + b"\0" + path.read_bytes())
+        for path in sorted(_sources(folder)):
+            with open(path, "rb") as file:
+                digest.update(os.path.basename(path).encode() + b"\0" + file.read())
     return digest.hexdigest()
+
+
+def _sources(place: str) -> Iterator[str]:
+    """Yields the Python and rule files of a folder, or the one file that `place` is."""
+    if os.path.isfile(place):
+        yield place
+    for folder, _, names in os.walk(place):
+        yield from (f"{folder}{os.sep}{name}" for name in names if name.endswith((".py", ".mlir")))
 
 
 def plugin_folders() -> list[Path]:
     """Returns the folders (or single files) of the packages that other distributions plug in, sorted."""
-    from importlib.metadata import entry_points
     from importlib.util import find_spec
 
-    from ..core.plugins import PLUGIN_GROUP, UNIVERSE_GROUP
-
-    installed = entry_points()
-    modules = {
-        entry.module.partition(".")[0]
-        for group in (UNIVERSE_GROUP, PLUGIN_GROUP)
-        for entry in installed.select(group=group)
-    }
     found: set[Path] = set()
-    for name in modules - {"stepwell", "xdsl"}:
+    for name in {root_module(entry.value) for entry in plugged_in(UNIVERSE_GROUP, PLUGIN_GROUP)}:
         spec = find_spec(name)
         if spec is not None and spec.submodule_search_locations:
             found.update(Path(folder) for folder in spec.submodule_search_locations)
@@ -171,7 +171,7 @@ def _decode(data: bytes) -> tuple[dict[str, Any], bytes] | None:
 
 def store(key: str, description: dict[str, Any], object_code: bytes, kind: str = PROGRAMS) -> None:
     """
-    Keeps a program. It is not kept where the directory cannot be written, which is no error.
+    Keeps a program. It is not kept where the directory cannot be written, which a process remarks once.
 
     Raises CompileError where `STEPWELL_CACHE_BYTES` is not a number.
     """
@@ -193,8 +193,19 @@ def store(key: str, description: dict[str, Any], object_code: bytes, kind: str =
             os.unlink(temporary)
             raise
         _make_room(directory, len(data), allowed, kind)
-    except OSError:
-        return
+    except OSError as error:
+        _remark_once(directory, error)
+
+
+_remarked: dict[Path, object] = {}
+"""The folders of which a remark has said that they cannot be written."""
+
+
+def _remark_once(directory: Path, error: OSError) -> None:
+    mine = object()
+    if _remarked.setdefault(directory, mine) is mine:  # Threads keep pieces of a program at the same time.
+        message = f"nothing is kept in the compile cache '{directory}': {reason_of(error)}"
+        warn(Diagnostic(message, "remark", hint="STEPWELL_CACHE_DIR names another folder"))
 
 
 def limit() -> int:
@@ -225,11 +236,19 @@ _known: dict[Path, tuple[int, int]] = {}
 
 
 def _delete_abandoned(directory: Path) -> None:
-    """Deletes the temporary files that no writer can be at work on any more."""
-    for path in directory.glob(f"*{TEMPORARY}"):
+    for path in left_by_writers(directory):
+        with contextlib.suppress(OSError):
+            path.unlink()
+
+
+def left_by_writers(directory: Path | None = None) -> list[Path]:
+    """Returns the temporary files that no writer can be at work on any more."""
+    found: list[Path] = []
+    for path in (directory or cache_directory()).glob(f"*{TEMPORARY}"):
         with contextlib.suppress(OSError):
             if time.time() - path.stat().st_mtime > ABANDONED:
-                path.unlink()
+                found.append(path)
+    return found
 
 
 def entries() -> list[tuple[Path, int]]:

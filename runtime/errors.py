@@ -52,6 +52,10 @@ class ExecutionError(RuntimeError):
         self.reason = reason
         self.location = location
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Exceptions are pickled by their `args`, which is the whole message: a pool of processes broke on that.
+        return type(self), (self.reason, self.location)
+
 
 class ExternalError(ExecutionError, StepwellError):
     """Raised when code from outside failed. `__cause__` is the exception of a Python function."""

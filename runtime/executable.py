@@ -22,6 +22,7 @@ from .specialisations import Shapes, Specialisations
 # Modules that calls do not need are imported inside methods, since they take long to load.
 if TYPE_CHECKING:
     from ..analysis.memory import Memory
+    from ..schedule.program.interactive import Schedule
     from .exporting.export import Exported
     from .looking.profile import Measuring, Profile
     from .looking.values import Trace
@@ -278,6 +279,36 @@ class Executable:
 
     def __repr__(self) -> str:
         return f"<stepwell.Executable {self.signature}>"
+
+    def show(self, path: str | Path | None = None) -> None:
+        """Shows the graph of the program in a notebook, and its text elsewhere. `path` is a file to write instead."""
+        from ..analysis.drawing.show import show
+
+        show(self, path)
+
+    def schedule(self, shapes: Shapes | None = None, *, check: bool = False, seed: int = 0) -> Schedule:
+        """
+        Returns a schedule of the program's loop functions as they are before `compile` decides about loops.
+
+        `compile` takes it back. A program with `?` needs `shapes`. `check` and `seed` are those of `Schedule`.
+        """
+        from .looking.showing import loops_to_schedule
+
+        return loops_to_schedule(self._source(), shapes, check, seed)
+
+    def _shown_text(self) -> str:
+        """Returns what `show` prints: the signature and the program as it was given to `compile`."""
+        return "\n".join([self.signature, str(self._source().module)])
+
+    def _repr_html_(self) -> str:
+        from .looking.showing import executable_html
+
+        return executable_html(self.signature, self.entry, self._source())
+
+    def _repr_svg_(self) -> str | None:
+        from .looking.showing import executable_svg
+
+        return executable_svg(self.entry, self._source())
 
     def _own(self, arrays: tuple[Any, ...]) -> tuple[Any, ...]:
         """Returns `arrays`, those of other libraries as NumPy arrays over the same memory, numbers as new ones."""

@@ -16,6 +16,7 @@ from ..machine.code_target import CodeTarget, uses_tile_registers
 from .native.jit import is_in_process
 from .native.pieces import PieceCompiler
 from .native.targets import check_runs_here
+from .program.fastcall import CALLING_TEXT
 
 
 class MachineCode:
@@ -48,6 +49,8 @@ class MachineCode:
         return self._compiler.code(pieces)
 
     def __enter__(self) -> MachineCode:
+        if self._target == "host":
+            self._compiler.make_ahead(CALLING_TEXT)
         return self
 
     def __exit__(self, *error: object) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from contextvars import Context, copy_context
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +36,7 @@ from ..core.passes.progress import PassProgress
 from ..core.roles import WEIGHTS
 from ..core.text.parsing import make_context, named_text, parse_text
 from ..core.weights import WeightsError, identity_of, open_weights
+from ..lazy_dataclass import dataclass
 from ..machine.code_target import CodeTarget
 from ..machine.host import host_machine
 from ..machine.named import machine_named

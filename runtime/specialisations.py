@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from threading import Lock
 
 from ..core.messages.forks import free_in_children
+from ..lazy_dataclass import dataclass
 from .errors import ArgumentError
 from .program.program import BoundEntry
 

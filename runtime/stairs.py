@@ -8,7 +8,7 @@ lowered.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from math import prod
 from pathlib import Path
 from typing import Final
@@ -25,10 +25,12 @@ from ..core.messages.stages import stage
 from ..core.passes.context import current_context
 from ..core.passes.instrument import Instrument
 from ..core.passes.pipeline_text import expand_pipeline, parse_pipeline
-from ..core.passes.pipelines import run_pipeline
+from ..core.passes.pipelines import PassFailure, run_pipeline
+from ..core.passes.progress import PassProgress
 from ..core.roles import SIGNATURE
 from ..core.text.parsing import make_context
 from ..dialects.tensor_loop import FuncOp as LoopFuncOp
+from ..lazy_dataclass import dataclass
 from ..lowering.pipelines import PIPELINES, pipeline_text
 from ..lowering.shared.te_types import dtype_of, is_static
 from ..rewrites.simplify.remove_unused_functions import RemoveUnusedFunctionsPass
@@ -113,9 +115,71 @@ def take_down(
         from ..schedule.tuned.apply_tuning import with_database
 
         passes = with_database(passes, tuning)
-    run_pipeline(context, module, passes, verify_each=verify_each, instruments=instruments)
+    first = None if verify_each else _first_of_kernels(passes, instruments)
+    if first is None:
+        run_pipeline(context, module, passes, verify_each=verify_each, instruments=instruments)
+    else:
+        _take_down_kernels_first(context, module, passes, first, instruments)
     if pipeline not in PIPELINES and not verify_each:
         verify_module(module)
+
+
+def _first_of_kernels(passes: Sequence[ModulePass], instruments: Sequence[Instrument]) -> int | None:
+    """
+    Returns the place from which `passes` may run on one kernel after the other, or `None` where they must not.
+
+    Whoever looks at the module between passes expects all of it. A bar shows the names of passes only.
+    """
+    watched = current_context() is not None or any(type(each) is not PassProgress for each in instruments)
+    if watched:
+        return None
+    from ..lowering.kernels_first import first_of_lowering
+    from ..lowering.llvm.listening import is_anybody_listening
+
+    return first_of_lowering(passes) if is_anybody_listening() else None
+
+
+class _Whole(Instrument):
+    """Tells instruments of the first passes of a run as if the others followed in the same run."""
+
+    def __init__(self, passes: Sequence[ModulePass], instruments: Sequence[Instrument]):
+        self._passes, self._instruments = passes, instruments
+
+    def before_pipeline(self, passes: Sequence[ModulePass], module: ModuleOp) -> None:
+        for each in self._instruments:
+            each.before_pipeline(self._passes, module)
+
+    def before_pass(self, pass_: ModulePass, index: int, module: ModuleOp) -> None:
+        for each in self._instruments:
+            each.before_pass(pass_, index, module)
+
+
+def _take_down_kernels_first(
+    context: Context,
+    module: ModuleOp,
+    passes: Sequence[ModulePass],
+    first: int,
+    instruments: Sequence[Instrument],
+) -> None:
+    """Runs `passes`, those from `first` on one kernel after the other, so that LLVM can begin with the first one."""
+    from ..lowering.kernels_first import lower_kernels_first
+
+    whole = _Whole(passes, instruments)
+    run_pipeline(context, module, passes[:first], verify_each=False, instruments=[whole])
+
+    def run(pass_: ModulePass, number: int, part: ModuleOp) -> None:
+        whole.before_pass(pass_, first + number, part)
+        try:
+            pass_.apply(context, part)
+        except Exception as error:
+            failure = PassFailure(pass_, first + number + 1)
+            error.failed_pass = failure  # pyright: ignore[reportAttributeAccessIssue]
+            error.add_note(str(failure))
+            raise
+
+    if not lower_kernels_first(module, passes[first:], run):
+        for number, each in enumerate(passes[first:]):
+            run(each, number, module)
 
 
 def nobody_watches(pipeline: str) -> bool:

@@ -7,9 +7,10 @@ What is asked of a type elsewhere derives from its row: bytes, range, the type i
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final, Literal
+
+from ..lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     import numpy as np

@@ -10,27 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import product
 from math import prod
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
 from . import dtypes, numeric
-from .expr import (
-    Axis,
-    Binary,
-    BitCast,
-    Cast,
-    Check,
-    Compare,
-    Const,
-    Expr,
-    FusedMultiplyAdd,
-    Select,
-    TEError,
-    Unary,
-    Var,
-)
+from .expr import Axis, Binary, Compare, Const, Expr, TEError, Unary, Var
 from .lines import line_of
+from .nodes import BitCast, Cast, Check, FusedMultiplyAdd, Select
 from .numeric import Array, dtype_of, numpy_dtype
 from .reductions import Reducer, ReductionResult, post_order
 from .tensor import Compute, Dim, Load, Tensor, placeholder, stages
@@ -46,23 +33,27 @@ class CheckFailed(Exception):
     """Raised when the condition of a `te.Check` does not hold. The text is its message."""
 
 
-def evaluate(outputs: Sequence[Tensor], inputs: Mapping[Tensor, Array]) -> list[Array]:
+def evaluate(outputs: Sequence[Tensor], inputs: Mapping[Tensor | Var, Array]) -> list[Array]:
     """
-    Returns the values of `outputs`, given those of the placeholders below them.
+    Returns the values of `outputs`, given those of the placeholders and of the `te.var`s that are no sizes.
 
     Raises CheckFailed when a check does not hold. Raises TEError for an array that is missing or has another shape or
     type, for a symbolic size that no input fixes, and for an index outside a tensor.
     """
     with np.errstate(all="ignore"):
-        sizes = _bind_sizes(inputs)
+        given = {tensor: array for tensor, array in inputs.items() if isinstance(tensor, Tensor)}
+        sizes = _bind_sizes(given)
+        for scalar, number in inputs.items():
+            if isinstance(scalar, Var):
+                sizes.setdefault(scalar, numpy_dtype(scalar.type).type(number))
         arrays: dict[tuple[int, int], Array] = {}
 
         def value_of(tensor: Tensor) -> Array:
             if tensor.source is not None:
                 return arrays[id(tensor.source), tensor.index]
-            if tensor not in inputs:
+            if tensor not in given:
                 raise TEError(f"no array is given for placeholder '{tensor.name}'")
-            return inputs[tensor]
+            return given[tensor]
 
         for stage in stages(*outputs):
             for index, array in enumerate(_evaluate_stage(stage, value_of, sizes)):
@@ -82,9 +73,9 @@ def evaluate_op(op: HasTensorSemantics, arrays: Sequence[Array]) -> list[Array]:
     return evaluate(op.te(*operands), dict(zip(operands, arrays, strict=True)))
 
 
-def _bind_sizes(inputs: Mapping[Tensor, Array]) -> dict[Expr, int]:
+def _bind_sizes(inputs: Mapping[Tensor, Array]) -> dict[Expr, Any]:
     """Returns the values of the variables that are sizes of inputs."""
-    sizes: dict[Expr, int] = {}
+    sizes: dict[Expr, Any] = {}
     for tensor, array in inputs.items():
         if array.ndim != tensor.rank or array.dtype != numpy_dtype(tensor.dtype):
             raise TEError(
@@ -101,7 +92,7 @@ def _bind_sizes(inputs: Mapping[Tensor, Array]) -> dict[Expr, int]:
     return sizes
 
 
-def _size(size: Dim, sizes: Mapping[Expr, int]) -> int:
+def _size(size: Dim, sizes: Mapping[Expr, Any]) -> int:
     if isinstance(size, int):
         return size
     return int(_Grid({}, sizes, _no_tensor).value(size, _Scope()))
@@ -111,7 +102,7 @@ def _no_tensor(tensor: Tensor) -> Array:
     raise TEError(f"a size depends on the elements of '{tensor.name}'")
 
 
-def _evaluate_stage(stage: Compute, value_of: Callable[[Tensor], Array], sizes: Mapping[Expr, int]) -> list[Array]:
+def _evaluate_stage(stage: Compute, value_of: Callable[[Tensor], Array], sizes: Mapping[Expr, Any]) -> list[Array]:
     spatial = [_axis_range(axis, sizes) for axis in stage.axes]
     reduce = [_axis_range(axis, sizes) for axis in stage.reduce_axes]
     shape = tuple(high - low for low, high in spatial)
@@ -134,7 +125,7 @@ def _evaluate_stage(stage: Compute, value_of: Callable[[Tensor], Array], sizes: 
     return results
 
 
-def _axis_range(axis: Axis, sizes: Mapping[Expr, int]) -> Range:
+def _axis_range(axis: Axis, sizes: Mapping[Expr, Any]) -> Range:
     return axis.lower, axis.lower + max(_size(axis.extent, sizes), 0)
 
 
@@ -161,7 +152,7 @@ def _reduce_block(
     reduce: Sequence[Range],
     limit: int,
     value_of: Callable[[Tensor], Array],
-    sizes: Mapping[Expr, int],
+    sizes: Mapping[Expr, Any],
 ) -> list[Array]:
     """Returns the components of the reduction for one block of the spatial axes."""
     reducer = result.reduction.reducer
@@ -246,7 +237,7 @@ class _Grid:
     Computes expressions over a box of axes. Values are arrays that broadcast to `shape`, with one dimension per axis.
     """
 
-    def __init__(self, axes: Mapping[Axis, Range], sizes: Mapping[Expr, int], value_of: Callable[[Tensor], Array]):
+    def __init__(self, axes: Mapping[Axis, Range], sizes: Mapping[Expr, Any], value_of: Callable[[Tensor], Array]):
         self.axes = axes
         self.sizes = sizes
         self.value_of = value_of

@@ -8,22 +8,25 @@ Operators never promote: both sides must have one element type.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
 from functools import cached_property
+from numbers import Real
 
+from ..lazy_dataclass import dataclass
 from . import dtypes
 from .functions import BINARY, COMPARISONS, UNARY, UNARY_TEST, Domain
+from .words import SHOWN_LEVELS, SYMBOLS, Whole, shortened, whole_refused
+from .words import TEError as TEError
 
 Number = bool | int | float
 
 
-class TEError(ValueError):
-    """Raised for a tensor expression that has no meaning. The message says what was found and what was expected."""
-
-
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Expr:
     """A scalar of type `dtype`."""
+
+    __array_ufunc__ = None
+    """Makes numbers of NumPy leave `number * expression` to this class."""
 
     def __post_init__(self) -> None:
         self.check()
@@ -40,6 +43,17 @@ class Expr:
 
     def check(self) -> None:
         """Raises TEError when the operands do not fit the node."""
+
+    def __repr__(self) -> str:
+        return f"<te.{type(self).__name__} {self.dtype}: {self._text(SHOWN_LEVELS)}>"
+
+    def _text(self, levels: int) -> str:
+        """Returns the expression as it is written, down to so many levels."""
+        return self._spelled([each._text(levels - 1) for each in self.operands]) if levels else "…"
+
+    def _spelled(self, parts: Sequence[str]) -> str:
+        """Returns the text of the node, given those of its operands."""
+        return f"{getattr(self, 'function', type(self).__name__.lower())}({', '.join(parts)})"
 
     def __add__(self, other: Expr | Number) -> Expr:
         return binary("add", self, other)
@@ -71,6 +85,12 @@ class Expr:
     def __mod__(self, other: Expr | Number) -> Expr:
         return binary("floormod", self, other)
 
+    def __pow__(self, other: Expr | Number) -> Expr:
+        return binary("pow", self, other)
+
+    def __rpow__(self, other: Number) -> Expr:
+        return binary("pow", other, self)
+
     def __neg__(self) -> Expr:
         return Unary("neg", self)
 
@@ -90,31 +110,37 @@ class Expr:
         raise TEError("a tensor expression has no truth value; use te.if_then_else, te.all or te.any")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Const(Expr):
     """A literal. Integers are within the range of `type`. Floats are rounded to it when lowered."""
 
     value: Number
     type: str
 
+    def _text(self, levels: int) -> str:
+        return str(self.value)
+
     @cached_property
     def dtype(self) -> str:
         return self.type
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Var(Expr):
     """A free scalar, such as a symbolic size or a parameter of a reducer."""
 
     name: str
     type: str = "index"
 
+    def _text(self, levels: int) -> str:
+        return self.name
+
     @cached_property
     def dtype(self) -> str:
         return self.type
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Axis(Expr):
     """An iteration variable: the integers `lower <= axis < lower + extent`."""
 
@@ -124,12 +150,15 @@ class Axis(Expr):
     """`spatial` or `reduce`."""
     lower: int = 0
 
+    def _text(self, levels: int) -> str:
+        return self.name
+
     @cached_property
     def dtype(self) -> str:
         return "index"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Unary(Expr):
     """
     `function(operand)`.
@@ -152,10 +181,13 @@ class Unary(Expr):
         return (self.operand,)
 
     def check(self) -> None:
+        as_expr(self.operand, "f32")
+        if not isinstance(self.operand, Expr):
+            raise TEError(f"'{self.function}' takes an expression, found the number {self.operand!r}")
         _check_defined("unary", self.function, UNARY.get(self.function), self.operand.dtype)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Binary(Expr):
     """
     `function(lhs, rhs)`, where both sides have one element type.
@@ -173,6 +205,10 @@ class Binary(Expr):
     lhs: Expr
     rhs: Expr
 
+    def _spelled(self, parts: Sequence[str]) -> str:
+        symbol = SYMBOLS.get(self.function)
+        return super()._spelled(parts) if symbol is None else f"({parts[0]} {symbol} {parts[1]})"
+
     @cached_property
     def dtype(self) -> str:
         return self.lhs.dtype
@@ -188,13 +224,17 @@ class Binary(Expr):
         _check_defined("binary", self.function, BINARY.get(self.function), left)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Compare(Expr):
     """A comparison, of type i1. Every one but `ne` is false when an operand is NaN."""
 
     function: str
     lhs: Expr
     rhs: Expr
+
+    def _spelled(self, parts: Sequence[str]) -> str:
+        symbol = SYMBOLS.get(self.function)
+        return super()._spelled(parts) if symbol is None else f"({parts[0]} {symbol} {parts[1]})"
 
     @cached_property
     def dtype(self) -> str:
@@ -211,130 +251,6 @@ class Compare(Expr):
             raise TEError(f"'{self.function}' compares one element type, found {self.lhs.dtype} and {self.rhs.dtype}")
 
 
-@dataclass(frozen=True, eq=False)
-class Select(Expr):
-    """
-    `if_true` where `condition` holds, else `if_false`. With `lazy` only the chosen side is evaluated, so the other one
-    may load out of bounds. Without it both sides are evaluated.
-    """
-
-    condition: Expr
-    if_true: Expr
-    if_false: Expr
-    lazy: bool = False
-
-    @cached_property
-    def dtype(self) -> str:
-        return self.if_true.dtype
-
-    @property
-    def operands(self) -> tuple[Expr, ...]:
-        return (self.condition, self.if_true, self.if_false)
-
-    def check(self) -> None:
-        if self.condition.dtype != "i1":
-            raise TEError(f"the condition of a selection has type {self.condition.dtype}, expected i1")
-        if self.if_true.dtype != self.if_false.dtype:
-            raise TEError(f"a selection takes one element type, found {self.if_true.dtype} and {self.if_false.dtype}")
-
-
-@dataclass(frozen=True, eq=False)
-class FusedMultiplyAdd(Expr):
-    """`a * b + c` with a single rounding (floats only)."""
-
-    a: Expr
-    b: Expr
-    c: Expr
-
-    @cached_property
-    def dtype(self) -> str:
-        return self.a.dtype
-
-    @property
-    def operands(self) -> tuple[Expr, ...]:
-        return (self.a, self.b, self.c)
-
-    def check(self) -> None:
-        found = {operand.dtype for operand in self.operands}
-        if len(found) != 1 or not dtypes.is_float(self.a.dtype):
-            raise TEError(f"'fma' takes one float element type, found {', '.join(sorted(found))}")
-
-
-@dataclass(frozen=True, eq=False)
-class Cast(Expr):
-    """
-    `operand` converted to `type`. Integers wrap. A float becomes an integer by truncation towards zero and saturation,
-    and NaN gives 0. Conversion to i1 is `!= 0`. Conversion to float rounds to nearest even.
-    """
-
-    type: str
-    operand: Expr
-    implied: bool = False
-    """
-    True where an op rounds its own result, which was computed in a wider type, or extends its operand to that type. The
-    op may then take the number that was not rounded yet, as far as the numerics of the program allow. False where the
-    program asks for the type.
-    """
-
-    @cached_property
-    def dtype(self) -> str:
-        return self.type
-
-    @property
-    def operands(self) -> tuple[Expr, ...]:
-        return (self.operand,)
-
-    def check(self) -> None:
-        if (reason := dtypes.unknown_type(self.type)) is not None:
-            raise TEError(reason)
-
-
-@dataclass(frozen=True, eq=False)
-class BitCast(Expr):
-    """The bits of `operand` read as `type`, which has the same width. Neither type is i1 or index."""
-
-    type: str
-    operand: Expr
-
-    @cached_property
-    def dtype(self) -> str:
-        return self.type
-
-    @property
-    def operands(self) -> tuple[Expr, ...]:
-        return (self.operand,)
-
-    def check(self) -> None:
-        found = self.operand.dtype
-        for dtype in (found, self.type):
-            if dtype not in dtypes.NUMERIC:
-                raise TEError(f"'bitcast' is not defined on {dtype}")
-        if dtypes.bit_width(found) != dtypes.bit_width(self.type):
-            raise TEError(f"the bits of {found} are not as many as those of {self.type}")
-
-
-@dataclass(frozen=True, eq=False)
-class Check(Expr):
-    """`value`, once `condition` is known to hold. Where it does not, the program fails with `message`."""
-
-    condition: Expr
-    value: Expr
-    message: str
-    """`<op name>: <reason>`, for instance `graph.take: index out of range`."""
-
-    @cached_property
-    def dtype(self) -> str:
-        return self.value.dtype
-
-    @property
-    def operands(self) -> tuple[Expr, ...]:
-        return (self.condition, self.value)
-
-    def check(self) -> None:
-        if self.condition.dtype != "i1":
-            raise TEError(f"the condition of a check has type {self.condition.dtype}, expected i1")
-
-
 def _check_defined(what: str, function: str, domain: Domain | None, dtype: str) -> None:
     if domain is None:
         raise TEError(f"unknown {what} function '{function}'")
@@ -343,9 +259,17 @@ def _check_defined(what: str, function: str, domain: Domain | None, dtype: str) 
 
 
 def as_expr(value: Expr | Number, dtype: str) -> Expr:
-    """Returns `value` as an expression. A Python number becomes a constant of type `dtype`."""
+    """
+    Returns `value` as an expression. A number becomes a constant of type `dtype`.
+
+    Raises TEError for what is neither.
+    """
     if isinstance(value, Expr):
         return value
+    if isinstance(value, Whole):
+        raise TEError(whole_refused(value.name))
+    if not isinstance(value, Real):
+        raise TEError(f"found {shortened(value)}, expected an expression or a number")
     return const(value, dtype)
 
 
@@ -356,7 +280,7 @@ def const(value: Number, dtype: str) -> Const:
     if dtype == "i1":
         return Const(bool(value), dtype)
     low, high = dtypes.integer_range(dtype)
-    if not isinstance(value, int) or not low <= value <= high:
+    if not hasattr(value, "__index__") or not low <= value <= high:
         raise TEError(f"{value!r} is not a value of {dtype}, which holds the integers {low} to {high}")
     return Const(int(value), dtype)
 

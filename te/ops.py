@@ -5,23 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from . import dtypes
-from .expr import (
-    Axis,
-    BitCast,
-    Cast,
-    Check,
-    Const,
-    Expr,
-    FusedMultiplyAdd,
-    Number,
-    Select,
-    Unary,
-    Var,
-    _same_type,
-    binary,
-    compare,
-    const,
-)
+from .expr import Axis, Const, Expr, Number, Unary, Var, _same_type, binary, compare, const
+from .nodes import BitCast, Cast, Check, FusedMultiplyAdd, Select
 from .reductions import Reducer, Reduction
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 
-from .expr import Axis, Expr, TEError, Var
+from ..lazy_dataclass import dataclass
+from .expr import Axis, Expr, TEError, Var, as_expr
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +45,10 @@ class Reduction:
             raise TEError(
                 f"reducer '{self.reducer.name}' combines {len(self.reducer.identity)} values, found {len(self.values)}"
             )
+        for value in self.values:
+            if not isinstance(value, Expr):
+                as_expr(value, "f32")
+                raise TEError(f"reducer '{self.reducer.name}' takes an expression, found the number {value!r}")
         for axis in self.axes:
             if axis.kind != "reduce":
                 raise TEError(f"'{axis.name}' is a spatial axis; reduce over te.reduce_axis axes")
@@ -51,12 +56,19 @@ class Reduction:
         object.__setattr__(self, "components", results)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ReductionResult(Expr):
     """Component `index` of a reduction."""
 
     reduction: Reduction
     index: int
+
+    def _text(self, levels: int) -> str:
+        found = self.reduction
+        axes = ", ".join(axis.name for axis in found.axes)
+        component = f"[{self.index}]" if len(found.values) > 1 else ""
+        name = "sum" if found.reducer.name == "add" else found.reducer.name
+        return f"{name}({', '.join(each._text(levels) for each in found.values)}, axis={axes}){component}"
 
     @cached_property
     def dtype(self) -> str:

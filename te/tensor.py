@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from math import prod
+from operator import index
+from typing import Any, SupportsIndex, overload
 
+from ..lazy_dataclass import dataclass
+from . import dtypes
 from .expr import Axis, Expr, Number, TEError, Var, as_expr
 from .reductions import ReductionResult, post_order
+from .words import SHOWN_LEVELS, Whole, shortened
 
 Dim = int | Expr
 """A size in elements: a number, or an index expression over `te.var`s."""
 
 
-@dataclass(frozen=True, eq=False)
-class Tensor:
+@dataclass(frozen=True, eq=False, repr=False)
+class Tensor(Whole):
     """
     A tensor of `shape` (elements) and element type `dtype`. `source` is the stage that computes it, or `None` for a
     placeholder. `index` tells which of the stage's results it is.
@@ -28,9 +32,21 @@ class Tensor:
     source: Compute | None = None
     index: int = 0
 
-    def __getitem__(self, indices: Expr | int | tuple[Expr | int, ...]) -> Load:
+    @overload
+    def __getitem__(self, indices: Expr | int | tuple[Expr | int, ...]) -> Load: ...  # pyright: ignore
+    @overload
+    def __getitem__(self, indices: slice | tuple[Expr | int | slice, ...]) -> Tensor: ...
+    def __getitem__(self, indices: Any) -> Load | Tensor:
+        """Returns an element, or with slices a stage that copies part of the tensor. Raises TEError."""
         items = indices if isinstance(indices, tuple) else (indices,)
+        if any(isinstance(item, slice) or item is Ellipsis for item in items):
+            return _sliced(self, items)
         return Load(self, tuple(as_expr(item, "index") for item in items))
+
+    def __repr__(self) -> str:
+        sizes = ", ".join(_size_text(size) for size in self.shape)
+        body = "" if self.source is None else f" = {self.source.bodies[self.index]._text(SHOWN_LEVELS)}"
+        return f"<te.Tensor {self.name}: {self.dtype}[{sizes}]{body}>"
 
     def __call__(self, *indices: Expr | int) -> Load:
         return self[tuple(indices)]
@@ -54,12 +70,15 @@ class Tensor:
         return prod(self.static_shape)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Load(Expr):
     """Element `indices` of `tensor`. Every index must lie within the tensor."""
 
     tensor: Tensor
     indices: tuple[Expr, ...]
+
+    def _spelled(self, parts: Sequence[str]) -> str:
+        return f"{self.tensor.name}[{', '.join(parts)}]"
 
     @cached_property
     def dtype(self) -> str:
@@ -75,14 +94,12 @@ class Load(Expr):
                 f"tensor '{self.tensor.name}' has {len(self.tensor.shape)} dimensions but {len(self.indices)} "
                 "indices were given"
             )
-        for index in self.indices:
-            if index.dtype != "index":
-                raise TEError(
-                    f"tensor '{self.tensor.name}' is indexed by a value of type {index.dtype}, expected index"
-                )
+        for each in self.indices:
+            if each.dtype != "index":
+                raise TEError(f"tensor '{self.tensor.name}' is indexed by a value of type {each.dtype}, expected index")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Compute:
     """
     A stage that computes the results `bodies` for every point of the spatial `axes`. Either all bodies are components
@@ -92,6 +109,10 @@ class Compute:
     name: str
     axes: tuple[Axis, ...]
     bodies: tuple[Expr, ...]
+
+    def __repr__(self) -> str:
+        bodies = ", ".join(body._text(SHOWN_LEVELS) for body in self.bodies)
+        return f"<te.Compute {self.name}[{', '.join(axis.name for axis in self.axes)}] = {bodies}>"
 
     @property
     def reduce_axes(self) -> tuple[Axis, ...]:
@@ -107,21 +128,36 @@ class Compute:
 
 
 def placeholder(shape: Sequence[Dim], dtype: str = "f32", name: str = "placeholder") -> Tensor:
-    """Makes an input tensor."""
-    return Tensor(_checked_shape(shape, name), dtype, name)
+    """Makes an input tensor. Raises TEError for sizes and element types that there are not."""
+    return Tensor(_checked_shape(shape, name), _checked_type(dtype, name), name)
 
 
 def var(name: str, dtype: str = "index") -> Var:
-    """Makes a symbolic scalar, by default a size. It is one parameter, even when several shapes use it."""
-    return Var(name, dtype)
+    """
+    Makes a symbolic scalar, by default a size. It is one parameter, even when several shapes use it.
+
+    One that is no size is a number that the program takes: `create_prim_func([A, n, B])`. Raises TEError for an element
+    type that there is not.
+    """
+    return Var(name, _checked_type(dtype, name, index=True))
 
 
-def reduce_axis(domain: Dim | tuple[int, int], name: str = "k") -> Axis:
-    """Makes a reduction axis over `0 <= k < domain`, or over `lo <= k < hi` for a pair of numbers."""
-    if isinstance(domain, tuple):
-        low, high = domain
-        return Axis(name, max(high - low, 0), "reduce", low)
-    return Axis(name, domain, "reduce")
+def reduce_axis(domain: Dim | tuple[int, Dim], name: str = "k") -> Axis:
+    """
+    Makes a reduction axis over `0 <= k < domain`, or over `lo <= k < hi` for a pair, whose `lo` is a number.
+
+    Raises TEError for what is no size.
+    """
+    if not isinstance(domain, tuple | list):
+        return Axis(name, _checked_shape((domain,), name)[0], "reduce")
+    if len(domain) != 2 or not hasattr(domain[0], "__index__"):
+        raise TEError(f"axis '{name}' goes over {shortened(domain)}, expected a size or (number, size)")
+    low, high = index(domain[0]), domain[1]
+    if isinstance(high, Expr):
+        return Axis(name, high - low, "reduce", low)
+    if not hasattr(high, "__index__"):
+        raise TEError(f"axis '{name}' ends at {shortened(high)}, expected a size")
+    return Axis(name, max(index(high) - low, 0), "reduce", low)
 
 
 Body = Expr | Number | tuple["Expr | Number", ...]
@@ -152,7 +188,7 @@ def compute(
     count = _positional_count(function, len(sizes))
     value = function(*axes[:count])
     items = value if isinstance(value, tuple) else (value,)
-    bodies = tuple(as_expr(item, dtype or "f32") for item in items)
+    bodies = tuple(_body(item, dtype or "f32", name) for item in items)
     if not bodies:
         raise TEError(f"compute '{name}' has an empty tuple as its body")
     stage = Compute(name, axes, _checked_bodies(bodies, name))
@@ -201,14 +237,84 @@ def free_vars(*outputs: Tensor) -> tuple[Var, ...]:
     return tuple(found.values())
 
 
+def _body(item: object, dtype: str, name: str) -> Expr:
+    """Returns what a function gave for an element. Raises TEError that says what it may give."""
+    if item is None:
+        raise TEError(f"compute '{name}': the function returns None, expected an element; is there a return?")
+    if isinstance(item, list):
+        raise TEError(f"compute '{name}': the function returns a list; a tuple gives several tensors")
+    try:
+        return as_expr(item, _checked_type(dtype, name))  # pyright: ignore[reportArgumentType]
+    except TEError as error:
+        raise TEError(f"compute '{name}': {error}") from None
+
+
 def _checked_shape(shape: Sequence[Dim], name: str) -> tuple[Dim, ...]:
-    for size in shape:
-        if isinstance(size, Expr):
-            if size.dtype != "index":
-                raise TEError(f"'{name}' has a size of type {size.dtype}, expected index")
-        elif isinstance(size, bool) or not isinstance(size, int) or size < 0:
-            raise TEError(f"'{name}' has size {size!r}, expected a number of elements that is not negative")
-    return tuple(shape)
+    if isinstance(shape, Expr) or not isinstance(shape, Iterable):
+        raise TEError(f"'{name}' has shape {_size_text(shape)}, expected a tuple of sizes: ({_size_text(shape)},)")
+    return tuple([_checked_size(size, name) for size in shape])
+
+
+def _checked_size(size: object, name: str) -> Dim:
+    if isinstance(size, Expr):
+        if size.dtype != "index":
+            raise TEError(f"'{name}' has a size of type {size.dtype}, expected index")
+        return size
+    if isinstance(size, bool) or not isinstance(size, SupportsIndex) or index(size) < 0:
+        raise TEError(f"'{name}' has size {size!r}, expected a number of elements that is not negative")
+    return index(size)
+
+
+def _checked_type(dtype: object, name: str, index: bool = False) -> str:
+    """Returns an element type that tensors may hold. Raises TEError, with the name that NumPy gives to another."""
+    known = dtypes.EVERY if index else dtypes.ALL
+    if isinstance(dtype, str) and dtype in known:
+        return dtype
+    other = dtypes.of_numpy(str(getattr(dtype, "__name__", dtype)))
+    hint = f"; did you mean '{other}'?" if other is not None else f", expected one of {', '.join(known)}"
+    raise TEError(f"'{name}' has element type {dtype!r}, which there is not{hint}")
+
+
+def _size_text(size: object) -> str:
+    return size._text(SHOWN_LEVELS) if isinstance(size, Expr) else str(size)
+
+
+def _sliced(tensor: Tensor, items: tuple[Any, ...]) -> Tensor:
+    """Returns the stage `tensor[items]` for slices and numbers as in NumPy. Raises TEError for any other index."""
+    count = sum(item is not Ellipsis for item in items)
+    place = next((at for at, item in enumerate(items) if item is Ellipsis), len(items))
+    if count > tensor.rank:
+        raise TEError(f"tensor '{tensor.name}' has {tensor.rank} dimensions but {count} indices were given")
+    full = [slice(None)] * (tensor.rank - count)
+    whole = [*items[:place], *full, *items[place + 1 :]]
+    kept = [_slice_of(tensor, size, item) for size, item in zip(tensor.shape, whole, strict=True)]
+
+    def element(*axes: Axis) -> Expr:
+        rest = iter(axes)
+        return tensor[tuple([at if extent is None else next(rest) * step + at for at, step, extent in kept])]
+
+    sizes = [extent for _, _, extent in kept if extent is not None]
+    made = compute(sizes, element, f"{tensor.name}_slice")
+    assert isinstance(made, Tensor)
+    return made
+
+
+def _slice_of(tensor: Tensor, size: Dim, item: object) -> tuple[int, int, Dim | None]:
+    """Returns the first index, the step and the number of elements. A number has no number of elements."""
+    if not isinstance(item, slice):
+        if not isinstance(item, SupportsIndex) or isinstance(item, bool):
+            what = f"tensor '{tensor.name}' is sliced beside the index {shortened(item)}"
+            raise TEError(f"{what}; beside slices an index is a number, te.compute takes others")
+        at = index(item)
+        return (at + size if at < 0 and isinstance(size, int) else at), 1, None
+    if item == slice(None):
+        return 0, 1, size
+    bounds = [each for each in (item.start, item.stop, item.step) if each is not None]
+    if not isinstance(size, int) or not all(isinstance(each, SupportsIndex) for each in bounds):
+        what = f"tensor '{tensor.name}' is sliced by {shortened(item)}"
+        raise TEError(f"{what}, expected numbers and a dimension whose size is a number")
+    found = range(size)[item]
+    return found.start, found.step, len(found)
 
 
 def _positional_count(function: Callable[..., Body], rank: int) -> int:

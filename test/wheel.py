@@ -34,6 +34,15 @@ def clean_environment(python: Path) -> dict[str, str]:
     return {**kept, "PATH": os.pathsep.join([str(python.parent), *outside])}
 
 
+def with_wheel(folder: Path, environment: dict[str, str]) -> dict[str, str]:
+    """Makes a virtual environment with the wheel in `folder`, and returns the settings in which it is active."""
+    subprocess.run(["python3", "-m", "venv", ".venv"], cwd=folder, env=environment, check=True)
+    commands = folder / ".venv" / "bin"
+    pip = [str(commands / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    subprocess.run([*pip, *map(str, folder.glob("*.whl"))], cwd=folder, env=environment, check=True)
+    return {**environment, "PATH": os.pathsep.join([str(commands), environment["PATH"]])}
+
+
 def follow_in_empty_folder(page: str, wheel: Path, environment: dict[str, str]) -> str:
     """Follows a page as its reader does, and returns a line for the log."""
     text = ROOT / "docs" / page
@@ -41,6 +50,8 @@ def follow_in_empty_folder(page: str, wheel: Path, environment: dict[str, str]) 
         shutil.copy(wheel, folder)
         settings = {**environment, "STEPWELL_CACHE_DIR": str(Path(folder) / "cache")}
         start = time.monotonic()
+        if "python3 -m venv" not in text.read_text(encoding="utf-8"):  # the page begins where get-started.md ends
+            settings = with_wheel(Path(folder), settings)
         follow(text, Path(folder), settings, setup=True, timeout=600)
         seconds = time.monotonic() - start
         pip = [str(Path(folder) / ".venv" / "bin" / "python"), "-m", "pip", "--disable-pip-version-check"]

@@ -13,7 +13,8 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from ..lazy_dataclass import dataclass
 
 _LABEL = re.compile(r"^([.\w$]+):")
 _BRANCH = re.compile(r"^(j[a-z]+|b|b\.[a-z]+|cbn?z|tbn?z)$")

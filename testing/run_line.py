@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
+
+from ..lazy_dataclass import dataclass
 
 ExecuteCommand = Callable[["Command", bytes], "Finished"]
 

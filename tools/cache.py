@@ -19,13 +19,24 @@ if __name__ == "__main__" and not __package__:
 import argparse
 from collections.abc import Sequence
 
+from ..core.messages.diagnostics import Diagnostic, StepwellError
+from ..core.messages.files import reason_of
 from ..runtime import cache
 from .options.command import ArgumentParser, run_tool
+
+EXAMPLES = """
+stepwell cache                                where it is, and how full
+STEPWELL_CACHE_DIR=/tmp/c stepwell cache --clear
+"""
 
 
 def argument_parser() -> argparse.ArgumentParser:
     """The command line."""
-    parser = ArgumentParser(prog="stepwell cache", description="Shows or empties the compile cache on disk.")
+    parser = ArgumentParser(
+        prog="stepwell cache",
+        description="Shows or empties the compile cache on disk.",
+        examples=EXAMPLES,
+    )
     parser.add_argument("--clear", action="store_true", help="delete all compiled programs (tuned schedules stay)")
     parser.add_shared("--debug")
     return parser
@@ -35,13 +46,16 @@ def run(options: argparse.Namespace) -> int:
     """Does what the command line says, and returns the exit code."""
     found = cache.entries()
     if options.clear:
-        for path, _ in found:
-            path.unlink(missing_ok=True)
+        for path in (*(path for path, _ in found), *cache.left_by_writers()):
+            try:
+                path.unlink(missing_ok=True)
+            except OSError as error:
+                raise StepwellError(Diagnostic(f"cannot delete '{path}': {reason_of(error)}")) from error
         print(f"deleted {len(found)} entries of {cache.cache_directory()}")
         return 0
     size, limit = (count / 2**20 for count in (sum(count for _, count in found), cache.limit()))
     print(f"{cache.cache_directory()}: {len(found)} entries, {size:.1f} of at most {limit:.0f} MiB")
-    print("STEPWELL_CACHE_DIR is the folder, STEPWELL_CACHE_BYTES the limit")
+    print("STEPWELL_CACHE_DIR is the folder, STEPWELL_CACHE_BYTES the limit (docs/tools.md)")
     return 0
 
 

@@ -21,9 +21,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..core.messages.diagnostics import Diagnostic, StepwellError, attach_source_line, did_you_mean, render
+from ..core.messages.diagnostics import Diagnostic, StepwellError, attach_source_line, did_you_mean
 from ..core.messages.files import writing
 from .options.array_files import array_of, read_arrays, typed, write_arrays
+from .options.colours import coloured_program
+from .options.colours import show as show_diagnostic
 from .options.command import ArgumentParser, Sources, read_module, run_tool
 
 if TYPE_CHECKING:
@@ -33,11 +35,18 @@ if TYPE_CHECKING:
 # Imports inside functions keep the start of the command fast: the runtime is loaded only when needed.
 
 
+EXAMPLES = """
+stepwell calibrate m.mlir --data in.npz -o values.npz
+stepwell calibrate m.mlir --data 0.npz --data 1.npz --stats stats.json
+"""
+
+
 def argument_parser() -> argparse.ArgumentParser:
     """The command line."""
     parser = ArgumentParser(
         prog="stepwell-calibrate",
         description="Runs a program and writes the arguments and results of its functions with graph.compiler.",
+        examples=EXAMPLES,
     )
     parser.add_argument("file", metavar="FILE", help="textual IR on the graph level, or - for standard input")
     parser.add_argument(
@@ -67,7 +76,7 @@ def argument_parser() -> argparse.ArgumentParser:
     parser.add_argument("--reference", action="store_true", help="run in NumPy instead of native code")
     parser.add_shared("--opt-level", "--numerics", "--weights", "--threads", "--no-cache")
     parser.add_argument("--print-module", action="store_true", help="print the program that runs, and its map")
-    parser.add_shared("--debug")
+    parser.add_shared("--load-plugin", "--debug")
     return parser
 
 
@@ -89,9 +98,9 @@ def run(options: argparse.Namespace, sources: Sources) -> int:
         weights=options.weights,
     )
     for warning in calibrator.warnings:
-        print(render(attach_source_line(warning, sources)), file=sys.stderr)
+        show_diagnostic(attach_source_line(warning, sources))
     if options.print_module:
-        print(calibrator.module)
+        print(coloured_program(str(calibrator.module), sys.stdout))
     statistics = StatisticsCollector(calibrator, _statistics_options(options))
     collectors: list[Collector] = [statistics]
     data = DataCollector(calibrator, stacked=len(options.data) > 1)
@@ -99,7 +108,7 @@ def run(options: argparse.Namespace, sources: Sources) -> int:
         collectors.append(data)
     run_batches(calibrator, _batches(calibrator, options.data), collectors)
     for text in statistics.remarks():
-        print(render(Diagnostic(text, "warning")), file=sys.stderr)
+        show_diagnostic(Diagnostic(text, "warning"))
     found = _shaped(statistics.result(), options.multi)
     if options.output:
         write_arrays(Path(options.output), named(_shaped(data.result(), options.multi)))

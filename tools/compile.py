@@ -27,9 +27,19 @@ from .options.command import ArgumentParser, Sources, read_module, run_tool
 # Imports inside functions keep the start of the command fast: the compiler and NumPy are loaded only when needed.
 
 
+EXAMPLES = """
+stepwell compile m.onnx -o m.stepwell
+stepwell compile m.mlir --cpu x86-64-v3,x86-64-v4 --small
+"""
+
+
 def argument_parser() -> argparse.ArgumentParser:
     """The command line."""
-    parser = ArgumentParser(prog="stepwell compile", description="Compiles a program or an ONNX model into one file.")
+    parser = ArgumentParser(
+        prog="stepwell compile",
+        description="Compiles a program or an ONNX model into one file.",
+        examples=EXAMPLES,
+    )
     parser.add_argument("file", metavar="FILE", help="textual IR, a model.onnx, or - for standard input")
     parser.add_argument("-o", "--output", metavar="FILE.stepwell", help="the file to write (default: beside the input)")
     parser.add_argument("--entry", default="main", help="the public function to compile (default: main)")
@@ -42,7 +52,9 @@ def argument_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--dim", action="append", default=[], metavar="NAME=N", help="give a symbolic size of an ONNX model a value"
     )
-    parser.add_shared("-p --passes", "--opt-level", "--numerics", "--weights", "--threads", "--no-cache", "--debug")
+    parser.add_shared(
+        "-p --passes", "--opt-level", "--numerics", "--weights", "--threads", "--no-cache", "--load-plugin", "--debug"
+    )
     return parser
 
 

@@ -26,10 +26,17 @@ from .options.command import ArgumentParser, run_tool
 
 DOCS: Final = Path(__file__).parents[1] / "docs"
 
+EXAMPLES = """
+stepwell docs                                 the pages, and where they are
+stepwell docs opt                             one page
+"""
+
 
 def argument_parser() -> argparse.ArgumentParser:
     """The command line."""
-    parser = ArgumentParser(prog="stepwell docs", description="Lists the pages of documentation, or prints one.")
+    parser = ArgumentParser(
+        prog="stepwell docs", description="Lists the pages of documentation, or prints one.", examples=EXAMPLES
+    )
     parser.add_argument("page", nargs="?", help="the page to print, such as 'opt' or 'docs/opt.md'")
     parser.add_argument("--path", action="store_true", help="print where the page is, not what it says")
     parser.add_shared("--debug")

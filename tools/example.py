@@ -25,12 +25,19 @@ from typing import Final
 from ..core.messages.diagnostics import Diagnostic, StepwellError, did_you_mean
 from .options.command import ArgumentParser, run_tool
 
-EXAMPLES: Final = Path(__file__).parents[1] / "examples"
+FOLDER: Final = Path(__file__).parents[1] / "examples"
+
+EXAMPLES = """
+stepwell example                              the examples, with what each shows
+stepwell example serving -o server            a copy to change
+"""
 
 
 def argument_parser() -> argparse.ArgumentParser:
     """The command line."""
-    parser = ArgumentParser(prog="stepwell example", description="Lists the examples, or copies one to a new folder.")
+    parser = ArgumentParser(
+        prog="stepwell example", description="Lists the examples, or copies one to a new folder.", examples=EXAMPLES
+    )
     parser.add_argument("name", nargs="?", help="the example to copy; without it, all are listed")
     parser.add_argument("-o", dest="folder", metavar="FOLDER", help="where to (default: the name, in this folder)")
     parser.add_shared("--debug")
@@ -39,7 +46,7 @@ def argument_parser() -> argparse.ArgumentParser:
 
 def examples() -> dict[str, str]:
     """Returns what each example shows, by its name: the heading of its README."""
-    pages = sorted(EXAMPLES.glob("*/README.md"))
+    pages = sorted(FOLDER.glob("*/README.md"))
     return {page.parent.name: page.read_text(encoding="utf-8").partition("\n")[0].lstrip("# ") for page in pages}
 
 
@@ -56,7 +63,7 @@ def run(options: argparse.Namespace) -> int:
     if folder.exists():
         hint = "-o names another folder"
         raise StepwellError(Diagnostic(f"'{folder}' exists, expected a folder to be made", hint=hint))
-    shutil.copytree(EXAMPLES / options.name, folder, ignore=shutil.ignore_patterns("__pycache__", "Output"))
+    shutil.copytree(FOLDER / options.name, folder, ignore=shutil.ignore_patterns("__pycache__", "Output"))
     print(f"{folder}: {known[options.name]}")
     return 0
 

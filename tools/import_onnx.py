@@ -21,13 +21,16 @@ import io
 import os
 import runpy
 from collections.abc import Sequence
+from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..core.messages.diagnostics import Diagnostic, StepwellError, listening, render
+from ..core.messages.diagnostics import Diagnostic, StepwellError, listening
 from ..core.messages.files import reason_of, write_file, writing
 from ..core.roles import WEIGHTS
 from .options.array_files import read_array
+from .options.colours import coloured_program, show
 from .options.command import ArgumentParser, run_tool
 
 if TYPE_CHECKING:
@@ -37,14 +40,26 @@ if TYPE_CHECKING:
 # Imports inside functions keep the start of the command fast: the front end and NumPy are loaded only when needed.
 
 
+EXAMPLES = """
+stepwell import-onnx m.onnx -o m.mlir         weights go to m.safetensors
+stepwell import-onnx m.onnx -o m.mlir --dim batch=1
+stepwell import-onnx m.onnx -o m.mlir --stub mine.py
+stepwell import-onnx m.onnx -o m.mlir --converters mine.py
+"""
+
+
 def argument_parser() -> argparse.ArgumentParser:
     """The command line."""
     parser = ArgumentParser(
-        prog="stepwell-import-onnx", description="Turns an ONNX model into textual IR of the graph dialect."
+        prog="stepwell-import-onnx",
+        description="Turns an ONNX model into textual IR of the graph dialect.",
+        examples=EXAMPLES,
     )
     parser.add_argument("file", metavar="MODEL.onnx", help="the model to import")
     parser.add_argument("-o", "--output", metavar="FILE.mlir", help="write the IR here (default: standard output)")
-    parser.add_argument("--weights", metavar="FILE.safetensors", help="write weights here (default: beside the output)")
+    parser.add_argument(
+        "--weights", metavar="FILE.safetensors", help="write weights here (default: the output with this end)"
+    )
     parser.add_argument("--entry", default="main", help="the name of the function (default: main)")
     parser.add_argument(
         "--dim",
@@ -74,13 +89,11 @@ def run(options: argparse.Namespace) -> int:
     """
     Does what the command line says, and returns the exit code. Nothing is written when the model cannot be imported.
     """
-    from ..core.passes.progress import Progress
-    from ..frontends.onnx.importer import from_onnx
-    from ..frontends.onnx.unsupported import UnsupportedError, stub
-
     for path in options.converters:
         load_converters(path)
     weights = weights_path(options)
+    if weights is None:
+        return _run_to_standard_output(options)
     check_outputs(options, weights)
     # Both files appear together, once all has gone well: weights of a model that fails would be those of the text there
     # was.
@@ -89,35 +102,56 @@ def run(options: argparse.Namespace) -> int:
     try:
         with writing(weights):
             made.touch()
-        with listening(shown), Progress("import", shown=False if options.quiet else None) as progress:
-            module = from_onnx(
-                options.file,
-                weights=made,
-                constants=dict(_bound(text) for text in options.bind),
-                dims=dict(size_given(text) for text in options.dim),
-                entry=options.entry,
-                progress=lambda done, total: progress.at(done, f"{done} of {total} nodes", total),
-            )
+        module = imported(options, made)
         text = printed(module, weights, options)
         if options.output in (None, "-"):
-            sys.stdout.write(text)
+            sys.stdout.write(coloured_program(text, sys.stdout))
         else:
             write_file(options.output, text)
         if made.stat().st_size > 0:
             with writing(weights):
                 made.replace(target)
-    except UnsupportedError as error:
-        if options.stub:
-            write_file(options.stub, stub(error.missing))
-        raise
     finally:
         made.unlink(missing_ok=True)
     return 0
 
 
-def shown(diagnostic: Diagnostic) -> None:
-    """Prints a warning."""
-    print(render(diagnostic), file=sys.stderr)
+def _run_to_standard_output(options: argparse.Namespace) -> int:
+    """Prints a program whose constants all stand in the text. Files are written where the command line names one."""
+    from ..dialects.graph.literals import MOST_PRINTED_ELEMENTS, eliding_constants
+
+    module = imported(options, None)
+    if WEIGHTS in module.attributes:
+        message = f"the weights of '{options.file}' do not go into the text, and standard output names no file for them"
+        raise StepwellError(Diagnostic(message, hint="give -o FILE.mlir, or --weights FILE.safetensors"))
+    # Nobody reads a program back from a terminal, where a constant would fill pages with its digits.
+    with eliding_constants(MOST_PRINTED_ELEMENTS) if sys.stdout.isatty() else nullcontext():
+        sys.stdout.write(coloured_program(printed(module, None, options), sys.stdout))
+    return 0
+
+
+def imported(options: argparse.Namespace, weights: Path | None) -> ModuleOp:
+    """Returns the model as a module. Where an operator has no converter, `--stub` is written first."""
+    from ..core.passes.progress import Progress
+    from ..frontends.onnx.importer import from_onnx
+    from ..frontends.onnx.unsupported import UnsupportedError, stub
+
+    try:
+        with listening(show), Progress("import", shown=False if options.quiet else None) as progress:
+            return from_onnx(
+                options.file,
+                weights=weights,
+                constants=dict(_bound(text) for text in options.bind),
+                dims=dict(size_given(text) for text in options.dim),
+                entry=options.entry,
+                progress=lambda done, total: progress.at(done, f"{done} of {total} nodes", total),
+            )
+    except UnsupportedError as error:
+        if not options.stub:
+            raise
+        write_file(options.stub, stub(error.missing))
+        hint = f"'{options.stub}' has a function for each: fill it in and give --converters {options.stub}"
+        raise StepwellError(replace(error.diagnostic, hint=hint)) from error
 
 
 def check_outputs(options: argparse.Namespace, weights: Path) -> None:
@@ -134,29 +168,31 @@ def load_converters(path: str) -> None:
     """Runs a file with converters. Raises `StepwellError` when that fails."""
     try:
         runpy.run_path(path)
+    except OSError as error:
+        raise StepwellError(Diagnostic(f"--converters '{path}': {reason_of(error)}")) from error
     except Exception as error:
-        cause = reason_of(error) if isinstance(error, OSError) else f"{type(error).__name__}: {error}"
-        message = f"--converters '{path}': {cause}"
-        raise StepwellError(Diagnostic(message)) from error
+        from .options.plugin_files import failure
+
+        raise failure(f"--converters '{path}'", Path(path), error) from error
 
 
-def weights_path(options: argparse.Namespace) -> Path:
-    """`--weights`, or the name of the output, or of the model in the working directory."""
+def weights_path(options: argparse.Namespace) -> Path | None:
+    """`--weights`, or what the name of the output says. Standard output has no name, and so no weights file."""
     if options.weights:
         return Path(options.weights)
     if options.output in (None, "-"):
-        return Path(Path(options.file).stem + ".safetensors")
+        return None
     return Path(options.output).with_suffix(".safetensors")
 
 
-def printed(module: ModuleOp, weights: Path, options: argparse.Namespace) -> str:
+def printed(module: ModuleOp, weights: Path | None, options: argparse.Namespace) -> str:
     """The text of the module, which names the weights relative to the folder of the output."""
     from xdsl.dialects.builtin import StringAttr
     from xdsl.printer import Printer
 
     from ..rewrites.constants.externalize_weights import recorded_path
 
-    if WEIGHTS in module.attributes:
+    if WEIGHTS in module.attributes and weights is not None:
         module.attributes[WEIGHTS] = StringAttr(recorded_path(str(weights), options.output))
     stream = io.StringIO()
     Printer(stream, print_debuginfo=options.print_debuginfo).print_op(module)

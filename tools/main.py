@@ -31,6 +31,7 @@ VERBS: Final = {
     "cache": ("cache", "show or empty the compile cache on disk"),
     "example": ("example", "list the examples, or copy one to try and to change"),
     "docs": ("docs", "list the pages of documentation, or print one"),
+    "completion": ("completion", "print the script that completes all this in bash, zsh or fish"),
 }
 """The file of each verb in this folder, and what it does."""
 
@@ -53,13 +54,14 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _without_verb(words: list[str]) -> int:
     from ..core.messages.diagnostics import Diagnostic, StepwellError, did_you_mean
+    from .options.command import version
 
     match words:
         case [] | ["--help" | "-h" | "help", *_]:
             print(usage())
             return 0
-        case ["--version", *_]:
-            print(f"stepwell {import_module(__name__.partition('.')[0]).__version__}")
+        case ["--version" | "-v", *_]:
+            print(f"stepwell {version()}")
             return 0
     message = f"there is no verb '{words[0]}', expected one of {', '.join(VERBS)}"
     raise StepwellError(Diagnostic(message, hint=did_you_mean(words[0], VERBS)))

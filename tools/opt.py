@@ -40,6 +40,7 @@ from ..core.text.parsing import make_context, parse_text, read_source
 from .options import passes as opt_passes
 from .options import rules as opt_rules
 from .options import weights as opt_weights
+from .options.colours import show
 from .options.command import ArgumentParser, Sources, run_tool
 from .options.flags import add_flags
 from .options.streams import Chunk, Outcome, Output, chunks, verification_of_attributes
@@ -47,13 +48,24 @@ from .options.streams import Chunk, Outcome, Output, chunks, verification_of_att
 # Imports inside functions keep the start of the command fast: what serves single flags is loaded only when needed.
 
 
+EXAMPLES = """
+stepwell opt m.mlir                           verify and print a program
+stepwell opt m.mlir -p O1 --elide-weights     what the optimiser makes of the graph
+stepwell opt m.mlir -p O3 --remarks -o out.mlir
+stepwell opt m.mlir -p O3 -t asm --kernel matmul
+"""
+
+
 class StepwellOptMain(xDSLOptMain):
     """xDSL's driver with our parser, verifier, pipelines and diagnostics."""
 
-    version_format = "stepwell-opt built on xdsl version {xdsl_version}"
-
     def __init__(self, args: Sequence[str] | None = None):
         # Not super().__init__: it reads all entry points three times and reports errors by exceptions of many kinds.
+        words = sys.argv[1:] if args is None else args
+        if any(word.startswith("--load-plugin") for word in words):
+            from .options.plugin_files import load_plugin_files, plugin_files_in
+
+            load_plugin_files(plugin_files_in(words))
         self.available_frontends = {}
         self.available_passes = {}
         self.available_targets = {}
@@ -61,9 +73,7 @@ class StepwellOptMain(xDSLOptMain):
         self.register_all_frontends()
         self.register_all_passes()
         self.register_all_targets()
-        parser = ArgumentParser(prog="stepwell-opt", description="Parses, verifies, transforms and prints IR.")
-        self.register_all_arguments(parser)
-        self.args = parser.parse_args(args)
+        self.args = self.argument_parser().parse_args(args)
         self.ctx.allow_unregistered = self.args.allow_unregistered_dialect
         self.sources: dict[str, str] = {}
         self.passes: list[ModulePass] = []
@@ -72,6 +82,19 @@ class StepwellOptMain(xDSLOptMain):
         """Whether the input announces diagnostics in comments, which are then to be exactly those that come."""
 
     # Registration
+
+    def argument_parser(self) -> ArgumentParser:
+        """The command line: the flags of xDSL, then ours, which take the place of its flags with the same name."""
+        parser = ArgumentParser(
+            prog="stepwell-opt",
+            description="Parses, verifies, transforms and prints IR.",
+            conflict_handler="resolve",
+            examples=EXAMPLES,
+        )
+        self.register_all_arguments(parser)
+        parser.add_flags_of_all()
+        parser.add_shared("--load-plugin")
+        return parser
 
     def register_all_dialects(self) -> None:
         self.ctx = make_context()
@@ -92,6 +115,8 @@ class StepwellOptMain(xDSLOptMain):
         target = parse_spec(self.args.target)
         if target.name not in self.available_targets:
             raise unknown_target(target.name, sorted(self.available_targets))
+        if self.args.kernel is not None:
+            self.args.target = opt_passes.target_of_kernel(target, self.args.kernel)
         opt_passes.check_flags(self.args)
         if self.args.replay is not None:
             self.passes = opt_passes.recorded_passes(self.args)
@@ -147,7 +172,7 @@ class StepwellOptMain(xDSLOptMain):
             from .options.expected import expectations
 
             self.expects_diagnostics = bool(expectations(text))
-        output = Output(self.args.output_file)
+        output = Output(self.args.output_file, parse_spec(self.args.target).name == "mlir")
         exit_code = 0
         for index, chunk in enumerate(chunks(text, self.args.split_input_file)):
             if index > 0:
@@ -265,14 +290,14 @@ class StepwellOptMain(xDSLOptMain):
             return self._match_expectations(chunk, outcome)
         for diagnostic in outcome.diagnostics:
             if diagnostic.severity == "warning" or (diagnostic.severity == "remark" and self.args.remarks):
-                print(render(diagnostic), file=sys.stderr)
+                show(diagnostic)
         if outcome.error is None:
             return 0
         error = outcome.diagnostics[-1]
         if self._is_asked_for(outcome):
             print(render(error))
             return 0
-        print(render(error), file=sys.stderr)
+        show(error)
         return 1
 
     def _is_asked_for(self, outcome: Outcome) -> bool:
@@ -292,8 +317,13 @@ class StepwellOptMain(xDSLOptMain):
             optional.add("remark")
         problems = mismatches(self.get_input_name(), expected, outcome.diagnostics, frozenset(optional))
         for problem in problems:
-            print(render(attach_source_line(problem, self.sources)), file=sys.stderr)
+            show(attach_source_line(problem, self.sources))
         return 1 if problems else 0
+
+
+def argument_parser() -> argparse.ArgumentParser:
+    """The command line."""
+    return StepwellOptMain([]).argument_parser()
 
 
 def main(argv: Sequence[str] | None = None) -> int:

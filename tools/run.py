@@ -18,18 +18,19 @@ if __name__ == "__main__" and not __package__:
 
 import argparse
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..core.messages.diagnostics import Diagnostic, StepwellError, did_you_mean, render
+from ..core.messages.diagnostics import Diagnostic, StepwellError, did_you_mean
 from ..core.messages.files import write_file
 from ..core.messages.stages import note_stage, stage
 from ..core.messages.texts import missing_function, takes_arguments
 from ..core.passes.context import PassContext
 from ..te.dtypes import numpy_dtype
 from .options.array_files import array_of, read_array, read_arrays, typed, write_arrays
+from .options.colours import coloured_program, show
 from .options.command import ArgumentParser, Sources, count, interruptible, read_module, run_tool
 from .options.flags import add_check_bounds
 
@@ -47,9 +48,22 @@ SAVED = ".stepwell"
 """What the names of saved programs end in."""
 
 
+EXAMPLES = """
+stepwell run m.mlir --random 0 --print        run on random arrays
+stepwell run m.onnx --inputs in.npz --output out.npz
+stepwell run m.mlir --random 0 --repeat 1000  how long a call takes
+stepwell run m.mlir --random 0 --profile      how long each kernel takes
+stepwell run m.mlir --ir scf                  the program on a level below
+"""
+
+
 def argument_parser() -> argparse.ArgumentParser:
     """The command line."""
-    parser = ArgumentParser(prog="stepwell-run", description="Compiles a program from any level and runs it.")
+    parser = ArgumentParser(
+        prog="stepwell-run",
+        description="Compiles a program from any level and runs it.",
+        examples=EXAMPLES,
+    )
     parser.add_shared("file")
     parser.add_argument(
         "--trust-code", action="store_true", help="run the machine code in a saved FILE.stepwell as it is"
@@ -61,7 +75,7 @@ def argument_parser() -> argparse.ArgumentParser:
     parser.add_shared("--no-cache")
     parser.add_argument("--verify-each", action="store_true", help="verify after every pass")
     add_check_bounds(parser)
-    parser.add_shared("--debug")
+    parser.add_shared("--load-plugin", "--debug")
     return parser
 
 
@@ -81,7 +95,7 @@ def _add_compilation_flags(parser: ArgumentParser) -> None:
 
 
 def _add_output_flags(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--repeat", type=count, default=1, metavar="N", help="run N times and print times")
+    parser.add_argument("--repeat", type=count, default=1, metavar="N", help="run N times and print the time of a call")
     parser.add_argument("--time", action="store_true", help="print how long each step to the first result takes")
     parser.add_argument("--profile", action="store_true", help="print how long each kernel takes")
     parser.add_argument("--profile-output", metavar="OUT.json", help="write these times to a file, for stepwell-show")
@@ -174,7 +188,7 @@ def _run(options: argparse.Namespace, sources: Sources, times: Times | None) -> 
             module = read_module(options.file, sources)
         executable = _compiled(module, options, times)
         if (remark := what_is_left_out(options.passes, module)) is not None:
-            print(render(Diagnostic(remark, "remark")), file=sys.stderr)
+            show(Diagnostic(remark, "remark"))
     if options.ir or options.memory or options.export:
         _give_instead(executable, options)
         return 0
@@ -185,30 +199,40 @@ def _run(options: argparse.Namespace, sources: Sources, times: Times | None) -> 
         traced = executable.trace(*arrays)
         print(traced)
         return 0 if traced.first is None else 1
-    results: tuple[Any, ...] = ()
-    calls: list[float] = []
-    for _ in range(options.repeat):
-        start = time.perf_counter()
-        # The first call with `?` compiles, which ctrl-C must not cut off in the middle of a file or a line of progress.
-        with interruptible() if executable.programs() else nullcontext():
-            results = executable(*arrays)
-        calls.append(time.perf_counter() - start)
-        if times is not None and len(calls) == 1:
-            note_stage("first run", calls[0])
-            print(times.report())
+    # The first call with `?` compiles, which ctrl-C must not cut off in the middle of a file or a line of progress.
+    with interruptible() if executable.programs() else nullcontext():
+        calls, results = timed_calls(executable, arrays, 1)
+    if times is not None:
+        note_stage("first run", calls[0])
+        print(times.report())
+    if options.repeat > 1:
+        with interruptible():
+            more, results = timed_calls(executable, arrays, options.repeat - 1)
+        calls += more
     _report(executable, results, calls, options)
     return 0
+
+
+def timed_calls(
+    executable: Callable[..., tuple[Any, ...]], arrays: Sequence[Any], number: int
+) -> tuple[list[float], tuple[Any, ...]]:
+    """Returns the seconds that each of `number` calls takes, and the results of the last. Only the calls are timed."""
+    clock, calls = time.perf_counter, [0.0] * number
+    results: tuple[Any, ...] = ()
+    for index in range(number):
+        start = clock()
+        results = executable(*arrays)
+        calls[index] = clock() - start
+    return calls, results
 
 
 def _give_instead(executable: Executable, options: argparse.Namespace) -> None:
     """What is asked for instead of a run."""
     shapes = shapes_of(options.shapes)
     if options.ir:
-        print(executable.ir(options.ir, shapes))
+        print(coloured_program(executable.ir(options.ir, shapes), sys.stdout))
     elif options.memory:
-        from .pages.memory_table import memory_table
-
-        print(memory_table(executable.memory_for(shapes)))
+        print(executable.memory_for(shapes))
     else:
         executable.export(options.export, threads=options.threads, shapes=shapes)
 

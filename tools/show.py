@@ -23,9 +23,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from ..analysis.drawing.boxes import Box, Boxes
 from ..core.messages.diagnostics import Diagnostic, StepwellError
 from ..core.messages.files import reason_of, write_file
-from .drawing.boxes import Box, Boxes
 from .options.command import ArgumentParser, Sources, program_name, read_module, run_tool
 
 # Imports inside functions keep the start of the command fast: drawing and passes are loaded only when needed.
@@ -34,9 +34,20 @@ READABLE = 60
 """The most boxes of a picture. In larger programs, chains of ops become one box each."""
 
 
+EXAMPLES = """
+stepwell show m.mlir -o m.svg
+stepwell run m.mlir --random 0 --profile-output t.json
+stepwell show m.mlir --profile t.json -o m.html
+"""
+
+
 def argument_parser() -> argparse.ArgumentParser:
     """The command line."""
-    parser = ArgumentParser(prog="stepwell-show", description="Draws a program on the graph level.")
+    parser = ArgumentParser(
+        prog="stepwell-show",
+        description="Draws a program on the graph level.",
+        examples=EXAMPLES,
+    )
     parser.add_shared("file")
     parser.add_argument("-o", "--output", required=True, metavar="OUT", help="write to this .svg or .html file")
     parser.add_argument("--entry", default="main", help="the function to draw (default: main)")
@@ -53,18 +64,18 @@ def argument_parser() -> argparse.ArgumentParser:
         default="auto",
         help=f"draw chains of ops as one box (default: where there are more than {READABLE} boxes)",
     )
-    parser.add_shared("--debug")
+    parser.add_shared("--load-plugin", "--debug")
     return parser
 
 
 def run(options: argparse.Namespace, sources: Sources) -> int:
     """Does what the command line says, and returns the exit code. Puts the text of the program into `sources`."""
+    from ..analysis.drawing.boxes import boxes_of, with_chains
+    from ..analysis.drawing.drawing import page, svg
     from ..core.ir.verification import verify_module
     from ..core.passes.pipelines import run_pipeline
     from ..core.passes.progress import PassProgress
     from ..core.text.parsing import make_context
-    from .drawing.boxes import boxes_of, with_chains
-    from .drawing.drawing import page, svg
 
     suffix = Path(options.output).suffix
     if suffix not in (".svg", ".html"):

@@ -15,7 +15,11 @@ def _run(tool: str) -> int:
     try:
         from importlib import import_module
 
-        return import_module(f".{tool}", __package__).main()
+        from ..core.late_formats import late_formats
+
+        with late_formats():
+            module = import_module(f".{tool}", __package__)
+        return module.main()
     except KeyboardInterrupt:
         return INTERRUPTED
 

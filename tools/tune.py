@@ -29,6 +29,13 @@ if TYPE_CHECKING:
 # Imports inside functions keep the start of the command fast: the runtime is loaded only when needed.
 
 
+EXAMPLES = """
+stepwell tune m.mlir --trials 64              for at most 64 schedules per kernel
+stepwell tune m.mlir --kernel matmul --seconds 60 --show
+stepwell run m.mlir --random 0 --repeat 100   uses what was found
+"""
+
+
 def argument_parser() -> argparse.ArgumentParser:
     """The command line."""
     parser = ArgumentParser(
@@ -36,6 +43,7 @@ def argument_parser() -> argparse.ArgumentParser:
         description=(
             "Measures schedules around the default ones of the kernels of a program and keeps those that are faster."
         ),
+        examples=EXAMPLES,
     )
     parser.add_shared("file")
     parser.add_argument(
@@ -106,6 +114,8 @@ def show(report: TuningReport) -> None:
         for number, trial in enumerate(kernel.trials, 1):
             record = trial.record
             found = f"{record.ratio:.3f} ×" if record.ratio is not None else record.detail
+            if record.microseconds is not None:
+                found += f", {record.microseconds[1]:.2f} µs in place of {record.microseconds[0]:.2f} µs"
             print(f"// candidate {number} of @{kernel.names[0]}: {record.status} {found}\n{trial.program}")
         if kernel.best is not None:
             print(f"// best of @{kernel.names[0]}\n{kernel.best.program}")

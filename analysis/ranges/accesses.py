@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Literal
 
@@ -12,6 +12,7 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from ...core.roles import UNCHECKED
 from ...dialects.tensor_loop import BlockOp, InitOp, LoopOp
+from ...lazy_dataclass import dataclass
 from .linear import Form, number
 from .rules import proves
 from .spans import Number, Span, Touch, Unchecked, touches

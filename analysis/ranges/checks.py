@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from operator import is_
 from weakref import WeakKeyDictionary
 
@@ -14,12 +13,6 @@ from ...core.ir.extra_checks import Finding
 from ...core.ir.walk import walk
 from ...dialects.tensor_loop import CallOp
 from ...dialects.tensor_loop import FuncOp as LoopFunction
-from .accesses import Accesses
-from .effects import effect_faults
-from .lifetimes import buffer_faults
-from .plain import Fault, faults
-from .races import Race, line_of, races
-from .unwritten import unwritten_faults
 
 
 def check_loop_function(function: LoopFunction) -> Finding | None:
@@ -45,9 +38,10 @@ def _checked(function: LoopFunction | FuncOp) -> Finding | None:
     state = _state_of(function)
     if state is not None and _is_same(_VALID.get(function), state):
         return None
-    fault = next(_faults(function), None)
-    if fault is not None:
-        return fault if isinstance(fault, Finding) else Finding(fault.op, fault.message, fault.hint)
+    from .function_faults import first_fault
+
+    if (fault := first_fault(function)) is not None:
+        return fault
     if state is not None:
         _VALID[function] = state
     return None
@@ -76,31 +70,3 @@ def _is_same(known: State | None, state: State) -> bool:
     if known is None or known[0] != state[0] or len(known[1]) != len(state[1]):
         return False
     return all(map(is_, known[1], state[1]))
-
-
-def _faults(function: LoopFunction | FuncOp) -> Iterator[Fault | Finding]:
-    """Yields what is wrong. Buffers come first, since what is said of indices takes them as they are."""
-    yield from buffer_faults(function)
-    accesses = Accesses()
-    found = list(accesses.of(function))
-    yield from faults(accesses, found)
-    if isinstance(function, LoopFunction):
-        yield from effect_faults(function, accesses, found)
-    for race in races(accesses, found):
-        yield _told(race)
-    if isinstance(function, LoopFunction):
-        yield from unwritten_faults(function, accesses, found)
-
-
-def _told(race: Race) -> Finding:
-    """Returns the message about a race. It points at both accesses."""
-    assert race.first.touch is not None and race.second.touch is not None
-    store, other = race.first.touch.op, race.second.touch.op
-    name = f"%{race.buffer.name_hint}" if race.buffer.name_hint else "a buffer"
-    message = f"the iterations of the parallel loop{line_of(race.loop)} are not proven to be free of races on {name}"
-    advice = "make the loop serial, or mark it with {stepwell.unchecked}"
-    if store is other:
-        return Finding(store, message, f"two iterations may store to one element; {advice}")
-    kind = "stores to" if race.second.touch.is_store else "loads from"
-    note = (other, f"another iteration {kind} {name} here, perhaps the same element")
-    return Finding(store, message, advice, (note,))

@@ -13,7 +13,6 @@ Quotients and remainders of one loop variable are turns of their own where the d
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from math import gcd
 from typing import Final
 
@@ -21,6 +20,7 @@ from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from ...core.roles import WRITTEN
 from ...dialects.tensor_loop import FuncOp, InitOp, LoopOp
+from ...lazy_dataclass import dataclass
 from .accesses import Access, Accesses, Path
 from .events import Event, Events, is_inside, is_unchecked, order_of, results_of
 from .linear import Atom, Atoms, Form, number

@@ -6,7 +6,6 @@ of the order in which two of them run.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from xdsl.dialects import memref, vector
@@ -18,6 +17,7 @@ from ...core.ir.walk import ops_of, walk
 from ...core.roles import IN_PLACE, TEMPORARY, UNCHECKED
 from ...dialects.tensor_loop import AllocOp, BlockOp, CallOp, FuncOp, LoopOp
 from ...dialects.traits import AccessesBoxes
+from ...lazy_dataclass import dataclass
 from .accesses import Access, Accesses, Path
 from .linear import Atom, Form, number
 from .races import root_of

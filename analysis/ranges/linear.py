@@ -8,9 +8,11 @@ but its range. Atoms are numbers here. The table `Atoms` holds what is known of 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from math import gcd
 from typing import Final, Literal
+
+from ...lazy_dataclass import dataclass
 
 LIMIT: Final = 1 << 63
 """Indices and bytes are signed integers of 64 bits: `-LIMIT <= x < LIMIT`."""

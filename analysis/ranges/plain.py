@@ -8,12 +8,12 @@ condition on the way and put the index outside. Where sizes or data decide, noth
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import islice, product
 from typing import Final
 
 from xdsl.ir import Operation
 
+from ...lazy_dataclass import dataclass
 from .accesses import Access, Accesses, Missing, Path
 from .linear import Atoms, Form
 from .spans import Span

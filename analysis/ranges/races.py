@@ -8,7 +8,6 @@ is free of races where no values of these make the elements the same.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from xdsl.dialects import memref, scf
 from xdsl.dialects.builtin import MemRefType
@@ -17,6 +16,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from ...core.messages.locations import nearest_source_point
 from ...core.roles import PARALLEL, UNCHECKED
 from ...dialects.tensor_loop import LoopOp
+from ...lazy_dataclass import dataclass
 from .accesses import Access, Accesses
 from .linear import Atom, Form, Source
 from .rules import contradicts

@@ -7,7 +7,6 @@ The numbers are SSA values or integers, so that a pass can compute the checks th
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 from xdsl.dialects import memref, vector
@@ -17,6 +16,7 @@ from xdsl.ir import Operation, SSAValue
 from ...core.ir.literals import constant_of
 from ...dialects.tensor_loop import AllocOp
 from ...dialects.traits import AccessesBoxes
+from ...lazy_dataclass import dataclass
 from .linear import LIMIT
 from .values import element_bytes
 

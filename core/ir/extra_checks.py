@@ -8,12 +8,12 @@ dialect of the op. They are extensions of kind `"op-check"` named after the op, 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
 
 from xdsl.ir import Operation
 
+from ...lazy_dataclass import dataclass
 from ..plugins import registry
 from .branches import branch_mismatch
 from .region_checks import REGION_CHECKS

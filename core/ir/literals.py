@@ -1,11 +1,11 @@
-"""Integers that ops of arith spell out, and the attributes that hold them. Making one takes longer than an op."""
+"""Numbers that ops of arith spell out, and the attributes that hold them. Making one takes longer than an op."""
 
 from __future__ import annotations
 
 from functools import lru_cache
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import IndexType, IntegerAttr, IntegerType, i64
+from xdsl.dialects.builtin import FloatAttr, IndexType, IntegerAttr, IntegerType, i64
 from xdsl.ir import SSAValue
 
 
@@ -25,5 +25,13 @@ def constant_of(value: SSAValue) -> int | None:
     """Returns the integer that `value` is known to be, when an `arith.constant` defines it."""
     owner = value.owner
     if isinstance(owner, arith.ConstantOp) and isinstance(owner.value, IntegerAttr):
+        return owner.value.value.data
+    return None
+
+
+def float_of(value: SSAValue) -> float | None:
+    """Returns the float that `value` is known to be, when an `arith.constant` defines it."""
+    owner = value.owner
+    if isinstance(owner, arith.ConstantOp) and isinstance(owner.value, FloatAttr):
         return owner.value.value.data
     return None

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import operator
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 from keyword import iskeyword
 from typing import Any, Final
@@ -17,6 +17,7 @@ from typing import Any, Final
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType, StringAttr
 from xdsl.ir import Attribute, Operation
 
+from ...lazy_dataclass import dataclass
 from ..roles import AXIS, DIMS
 
 COMPUTED: Final = "="

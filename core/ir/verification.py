@@ -12,7 +12,7 @@ checked once per walk: identical layers of a net cost little more than one. None
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cache
 from typing import Final, NoReturn
 
@@ -24,6 +24,7 @@ from xdsl.parser.core import ForwardDeclaredValue
 from xdsl.traits import IsTerminator, NoTerminator, OpTrait
 from xdsl.utils.exceptions import VerifyException
 
+from ...lazy_dataclass import dataclass
 from ..messages.diagnostics import Diagnostic, about, attach_source_line, render
 from ..messages.locations import nearest_source_point
 from ..plugins import maker_of, registry

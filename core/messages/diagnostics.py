@@ -11,15 +11,17 @@ hint: did you mean 'arith.addf'?
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Final, Literal, NoReturn
 
 from xdsl.utils.exceptions import DiagnosticException, PassFailedException
 
+from ...lazy_dataclass import dataclass
 from .points import SourcePoint
 
 if TYPE_CHECKING:
@@ -135,9 +137,17 @@ def _source_line(point: SourcePoint, sources: Mapping[str, str]) -> str | None:
             with open(point.file, encoding="utf-8", errors="replace", newline="") as file:
                 text = file.read()
         except (OSError, ValueError):
-            return None
+            text = _cell(point.file)
+            if text is None:
+                return None
     lines = text.split("\n")
     return lines[point.line - 1].removesuffix("\r") if 0 < point.line <= len(lines) else None
+
+
+def _cell(name: str) -> str | None:
+    """Returns the text of a cell of a notebook, which Python keeps for tracebacks and which is in no file."""
+    lines = sys.modules["linecache"].getlines(name) if "linecache" in sys.modules else []
+    return "".join(lines) or None
 
 
 def _excerpt(line: str, column: int, length: int) -> list[str]:
@@ -155,16 +165,28 @@ def _excerpt(line: str, column: int, length: int) -> list[str]:
     return [f"  {before}{shown}{after}", " " * (offset + 2) + carets]
 
 
-def render(diagnostic: Diagnostic) -> str:
-    """Returns the diagnostic as text without a final newline, at most one screen."""
-    where = "" if diagnostic.point is None else f"{diagnostic.point}: "
-    lines = [f"{where}{diagnostic.severity}: {printable(shorten(diagnostic.message))}"]
+def _unpainted(kind: str, text: str) -> str:
+    """Returns `text` as it is."""
+    return text
+
+
+def render(diagnostic: Diagnostic, paint: Callable[[str, str], str] = _unpainted) -> str:
+    """
+    Returns the diagnostic as text without a final newline, at most one screen.
+
+    `paint` is called with the kind of a part and its text, and returns what is printed: the kinds are the severities,
+    `place`, `caret` and `hint`.
+    """
+    severity = diagnostic.severity
+    where = "" if diagnostic.point is None else paint("place", f"{diagnostic.point}:") + " "
+    lines = [f"{where}{paint(severity, f'{severity}:')} {printable(shorten(diagnostic.message))}"]
     if diagnostic.source_line and diagnostic.source_line.strip() and diagnostic.point is not None:
-        lines += _excerpt(diagnostic.source_line, diagnostic.point.column, diagnostic.length)
+        line, carets = _excerpt(diagnostic.source_line, diagnostic.point.column, diagnostic.length)
+        lines += [line, paint("caret", carets)]
     for note in diagnostic.notes[:2]:
-        lines.append(render(replace(note, message=shorten(note.message, 300, 3))))
+        lines.append(render(replace(note, message=shorten(note.message, 300, 3)), paint))
     if diagnostic.hint is not None:
-        lines.append(f"hint: {printable(shorten(diagnostic.hint, 400, 4))}")
+        lines.append(f"{paint('hint', 'hint:')} {printable(shorten(diagnostic.hint, 400, 4))}")
     return "\n".join(lines)
 
 
@@ -220,13 +242,21 @@ def emit_warning(op: Operation, text: str) -> None:
     _emit(op, text, "warning")
 
 
+class DiagnosticWarning(UserWarning):
+    """A warning of Python that tells a diagnostic. The commands show it as one."""
+
+    def __init__(self, diagnostic: Diagnostic):
+        super().__init__(render(diagnostic))
+        self.diagnostic = diagnostic
+
+
 def warn(diagnostic: Diagnostic) -> None:
     """Tells a warning about what is no op, such as a model. Where nobody listens it is a warning of Python."""
     listener = _listener.get()
     if listener is not None:
         listener(diagnostic)
     else:
-        warnings.warn(render(diagnostic), stacklevel=2)
+        warnings.warn(DiagnosticWarning(diagnostic), stacklevel=2)
 
 
 def _emit(op: Operation, text: str, severity: Severity) -> None:

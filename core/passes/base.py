@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
+from ...lazy_dataclass import dataclass
 from .info import DeclaringPass
 from .pipelines import run_on_copy
 

@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from xdsl.passes import ModulePass
 from xdsl.utils.arg_spec import parse_spec
 from xdsl.utils.exceptions import ArgSpecParseError
 
+from ...lazy_dataclass import dataclass
 from ..messages.diagnostics import Diagnostic, StepwellError, did_you_mean
 from ..plugins import registry
 from .options import PassOption, format_type, format_value, pass_options, typed_value

@@ -50,6 +50,11 @@ class PassContext:
         self.instruments = tuple(instruments)
         self._entered: list[tuple[Token[PassContext | None], ExitStack]] = []
 
+    def __repr__(self) -> str:
+        shown = {"disabled": sorted(self.disabled), "required": sorted(self.required), "config": self.config}
+        parts = [f"opt_level={self.opt_level}", *(f"{name}={value!r}" for name, value in shown.items() if value)]
+        return f"PassContext({', '.join(parts)})"
+
     @staticmethod
     def current() -> PassContext:
         """Returns the innermost context, or one with the defaults outside of all."""

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import types
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, is_dataclass
+from dataclasses import is_dataclass
 from typing import Any, Final
 
 from xdsl.context import Context
@@ -25,6 +25,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
+from ...lazy_dataclass import dataclass
 from ..messages.diagnostics import Diagnostic, StepwellError, fail
 from ..plugins import define_pass
 from .base import StepwellPass

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from types import MappingProxyType
 from typing import Any, ClassVar
 
 from xdsl.passes import ModulePass
 
+from ...lazy_dataclass import dataclass
 from ..plugins import registry
 from .options import PassOption, pass_options, pass_summary
 from .pipeline_text import expand_pipeline, load_pass

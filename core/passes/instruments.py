@@ -7,13 +7,14 @@ import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TextIO
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
+from ...lazy_dataclass import dataclass
 from ..ir.walk import walk
 from ..messages.files import write_atomically
 from .base import collecting_statistics

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-from dataclasses import dataclass
 from typing import Any, Final, get_args, get_type_hints
 
 from xdsl.passes import ModulePass
@@ -14,6 +13,7 @@ from xdsl.utils.arg_spec import (
     _convert_arg_to_type,  # pyright: ignore[reportPrivateUsage]
 )
 
+from ...lazy_dataclass import dataclass
 from ..messages.diagnostics import Diagnostic, StepwellError, did_you_mean
 
 

@@ -12,13 +12,13 @@ assert str(tidy).startswith("tidy(eliminate-common-subexpr, canonicalize")
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 from xdsl.utils.arg_spec import ArgSpec
 
+from ...lazy_dataclass import dataclass
 from ..messages.diagnostics import Diagnostic, StepwellError
 from .base import StepwellPass
 from .context import SEQUENCE_NAMES

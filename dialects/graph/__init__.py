@@ -34,34 +34,18 @@ The other files hold what the ops share.
 | `numerals.py`, `literals.py` | the text of numbers and constants |
 | `templates.py`, `*_loops.py` | the loops of ops that no formula per element describes |
 | `builder.py`, `mutator.py` | building and rewriting graphs from Python |
+| `values.py`, `indices.py`, `operands.py` | operators on values, numbers and arrays as operands |
+| `methods.py` | the methods of the builder that are named after ops |
+| `places.py` | lines of Python in messages |
 | `documentation.py` | the page docs/graph.md |
+| `families.py` | the modules that define ops, and the dialect |
 """
 
 from __future__ import annotations
 
-from types import ModuleType
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-from xdsl.ir import Dialect, Operation
-
-from . import (
-    binary,
-    calls,
-    comparison,
-    constants,
-    contraction,
-    dynamic,
-    elementwise,
-    functions,
-    indexing,
-    movement,
-    normalisation,
-    pooling,
-    reduction,
-    sampling,
-    scans,
-    sorting,
-    trigonometry,
-)
 from .base import (
     GraphOp,
     PureGraphOp,
@@ -84,7 +68,6 @@ from .binary import (
     PowerOp,
     SubtractOp,
 )
-from .builder import BuilderError, GraphBuilder
 from .calls import CallKernelOp
 from .comparison import (
     BitwiseAndOp,
@@ -123,6 +106,9 @@ from .elementwise import (
     SquareOp,
     TruncOp,
 )
+from .families import FAMILIES as FAMILIES
+from .families import Graph
+from .families import ops_of as ops_of
 from .functions import (
     CosOp,
     ErfOp,
@@ -157,7 +143,6 @@ from .movement import (
     StridedSliceOp,
     TakeOp,
 )
-from .mutator import GraphMutator
 from .normal_form import AXES, AXIS
 from .normalisation import (
     BatchNormOp,
@@ -180,42 +165,23 @@ from .signature import tensor_operand, tensor_operands, tensor_result, tensor_re
 from .sorting import TopKOp
 from .trigonometry import AcoshOp, AcosOp, AsinhOp, AsinOp, AtanhOp, AtanOp, CoshOp, SinhOp
 
-FAMILIES: tuple[ModuleType, ...] = (
-    elementwise,
-    functions,
-    trigonometry,
-    binary,
-    comparison,
-    contraction,
-    reduction,
-    movement,
-    indexing,
-    sorting,
-    scans,
-    normalisation,
-    pooling,
-    sampling,
-    constants,
-    dynamic,
-    calls,
-)
-"""The modules that define ops, in the order of docs/semantics.md."""
+if TYPE_CHECKING:
+    from .builder import BuilderError, GraphBuilder
+    from .mutator import GraphMutator
+
+_BUILDING = {"BuilderError": ".places", "GraphBuilder": ".builder", "GraphMutator": ".mutator"}
+"""What only those need who build graphs in Python. It is loaded on first use."""
 
 
-def ops_of(family: ModuleType) -> list[type[Operation]]:
-    """Returns the ops that a module defines, in the order of its text."""
-    return [
-        item
-        for item in vars(family).values()
-        if isinstance(item, type)
-        and issubclass(item, Operation)
-        and item.__module__ == family.__name__
-        and "name" in vars(item)
-    ]
+def __getattr__(name: str) -> Any:
+    if name not in _BUILDING:
+        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+    return getattr(import_module(_BUILDING[name], __name__), name)
 
 
-Graph = Dialect("graph", [op for family in FAMILIES for op in ops_of(family)], [])
-"""The dialect as xDSL loads it."""
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_BUILDING})
+
 
 __all__ = [
     "AXES",

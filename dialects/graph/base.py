@@ -25,6 +25,7 @@ from xdsl.traits import NoMemoryEffect, Pure
 from xdsl.utils.exceptions import VerifyException
 
 from ...core.ir.normal_form import with_defaults
+from ...core.ir.reprs import op_repr
 from ...core.messages.diagnostics import Diagnostic, did_you_mean
 from ...core.messages.locations import python_caller
 from ..traits import LoopSemantics, LoopTemplate
@@ -123,6 +124,9 @@ class TensorOp(IRDLOperation, ABC):
         super().__init_subclass__(**arguments)
         if "verify_" in cls.__dict__ and "verification_key" not in cls.__dict__:
             setattr(cls, "verification_key", _no_key)  # noqa: B010
+
+    def __repr__(self) -> str:
+        return op_repr(self)
 
     def verification_key(self) -> tuple[int, ...]:
         """

@@ -3,57 +3,48 @@ Builds graph functions from Python, op by op.
 
 ```python
 builder = GraphBuilder()
-with builder.function("main", x="tensor<1x784xf32>", w="tensor<784x10xf32>") as (x, w):
-    y = builder.emit(graph.MatmulOp(x, w), "lv0")
-    builder.emit_func_output(builder.emit(graph.ReluOp(y), "gv0"))
+with builder.function("main", x="tensor<1x784xf32>", w="tensor<784x10xf32>", b="tensor<10xf32>") as (x, w, b):
+    y = builder.relu(x @ w + b)
+    builder.emit_func_output(builder.softmax(y / 2, axis=-1, name="probabilities"))
 module = builder.get()
 ```
 """
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, NoReturn
+from typing import Any
 
-from xdsl.context import Context
-from xdsl.dialects.builtin import (
-    ArrayAttr,
-    Builtin,
-    DictionaryAttr,
-    FileLineColLoc,
-    FunctionType,
-    IntAttr,
-    ModuleOp,
-    StringAttr,
-)
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FileLineColLoc, FunctionType, ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
-from xdsl.parser import Parser
-from xdsl.utils.exceptions import ParseError, VerifyException
+from xdsl.utils.exceptions import VerifyException
 
 from ...core.ir.symbols import value_name
 from ...core.ir.verification import verify_module
-from ...core.messages.diagnostics import Diagnostic, StepwellError, about
+from ...core.messages.diagnostics import about, did_you_mean
 from ...core.messages.locations import source_point
-from ...core.messages.points import SourcePoint
+from ...core.plugins import registry
 from ...core.roles import NAME
+from ...core.text.aliases import hint_for
+from .base import ANY
+from .families import Graph
+from .methods import DialectMethods, OpMethods, add_methods
+from .operands import constant_of
+from .places import BuilderError as BuilderError
+from .places import caller, fail_at, parse_type_text
+from .values import with_operators, without_operators
 
 
-class BuilderError(StepwellError):
-    """
-    The error for a builder that is used in the wrong order, or is given an op that does not verify.
-
-    It points at the Python line.
-    """
-
-
-class GraphBuilder:
+class GraphBuilder(OpMethods):
     """
     Builds a module of functions.
 
-    Every op that is emitted is verified at once. Its location is the Python line that emitted it.
+    Every op of the graph dialect is a method: `builder.softmax(x, axis=-1)`, `builder.add(x, 1.0, name="y")`. An op of
+    another dialect is a method of that dialect: `builder.quaternion.mul(a, b)`. `emit` takes an op made before. Values
+    have operators: `x @ w + 1`. Numbers, lists and arrays stand for constants and take the element type of the other
+    operand. Every op is verified at once. Its location is the Python line that added it.
     """
 
     def __init__(self) -> None:
@@ -62,6 +53,8 @@ class GraphBuilder:
         self._returned = False
         self._places: dict[str, FileLineColLoc] = {}
         """Where each function was begun."""
+        self._values: list[SSAValue] = []
+        """The values that have operators."""
 
     @contextmanager
     def function(
@@ -73,11 +66,11 @@ class GraphBuilder:
         The arguments have the given names and types, where a type is an attribute or its text. Inside the block `emit`
         adds ops, and `emit_func_output` has to be called once. Raises `BuilderError`.
         """
-        where = _caller()
+        where = caller()
         if self._function is not None:
-            _fail(f"function @{name} begins inside function @{self._function.sym_name.data}", where)
+            fail_at(where, f"function @{name} begins inside function @{self._function.sym_name.data}")
         if name in self._places:
-            _fail(f"function @{name} is defined twice, first at {source_point(self._places[name])}", where)
+            fail_at(where, f"function @{name} is defined twice, first at {source_point(self._places[name])}")
         types = [
             type_ if isinstance(type_, Attribute) else parse_type_text(type_, where) for type_ in arguments.values()
         ]
@@ -90,9 +83,9 @@ class GraphBuilder:
         self._module.body.block.add_op(function)
         self._function, self._returned = function, False
         try:
-            yield tuple(block.args)
+            yield tuple(self._with_operators(block.args))
             if not self._returned:
-                _fail(f"function @{name} ends without emit_func_output", where)
+                fail_at(where, f"function @{name} ends without emit_func_output")
             self._places[name] = where
         except BaseException:
             function.detach()
@@ -103,7 +96,7 @@ class GraphBuilder:
     @contextmanager
     def dataflow(self) -> Iterator[None]:
         """Groups pure ops, as Relax does. All graph ops are pure, so it only checks that a function is open."""
-        self._open_function("dataflow", _caller())
+        self._open_function("dataflow", caller())
         yield
 
     def emit(self, op: Operation, *names: str) -> Any:
@@ -113,15 +106,15 @@ class GraphBuilder:
         An op that has several results or none gives the tuple of its results. `names` are the names of the results in
         the text. Raises `BuilderError` when the op does not verify.
         """
-        return self._emit(op, names, _caller())
+        return self._emit(op, names, caller())
 
     def emit_output(self, op: Operation, *names: str) -> Any:
         """Adds an op whose results leave a `dataflow` group, as `emit` does."""
-        return self._emit(op, names, _caller())
+        return self._emit(op, names, caller())
 
     def emit_func_output(self, *values: SSAValue | Operation) -> None:
         """Ends the function, which returns `values`."""
-        where = _caller()
+        where = caller()
         function = self._open_function("emit_func_output", where)
         outputs = [SSAValue.get(value) for value in values]
         op = ReturnOp(*outputs)
@@ -134,36 +127,100 @@ class GraphBuilder:
 
     def get(self) -> ModuleOp:
         """Returns the module, verified. The builder goes on with an empty one."""
-        where = _caller()
+        where = caller()
         if self._function is not None:
-            _fail(f"get is called inside function @{self._function.sym_name.data}", where)
-        module, self._module, self._places = self._module, ModuleOp([]), {}
+            fail_at(where, f"get is called inside function @{self._function.sym_name.data}")
+        for value in self._values:
+            without_operators(value)
+        module, self._module, self._places, self._values = self._module, ModuleOp([]), {}, []
         verify_module(module)
         return module
 
+    @property
+    def is_building(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """Returns whether a function has begun and not returned yet."""
+        return self._function is not None and not self._returned
+
+    def constant(self, value: Any, dtype: str | None = None, *, name: str | None = None) -> Any:
+        """
+        Adds a `graph.constant` of a number, a list of numbers or an array, and returns its result.
+
+        `dtype` is the element type, such as `f32`. When None, it is that of the array, f32 for other floats and i64 for
+        other integers. Raises BuilderError for a value that the type cannot hold.
+        """
+        where = caller()
+        return self._add(constant_of(value, dtype, ANY, "the constant", where), [name] if name else [], where)
+
+    def call_te(self, function: Callable[..., Any], *operands: Any, name: str | None = None) -> Any:
+        """
+        Adds a call of a kernel that a tensor expression defines, and returns its results.
+
+        `function` takes a `te.Tensor` per operand and returns one or a tuple of them:
+        `builder.call_te(lambda a: te.compute(a.shape, lambda i, j: a[i, j] * 2.0), x)`. Raises BuilderError.
+        """
+        where = caller()
+        self._open_function("call_te", where)
+        values = [each if isinstance(each, SSAValue | Operation) else self.constant(each) for each in operands]
+        make = registry().extensions_of("te-kernels")["loops"]()
+        names = [name] if name else []
+        try:
+            op = make(self._module, function, [SSAValue.get(value) for value in values])
+        except (VerifyException, ValueError, TypeError) as error:
+            fail_at(where, f"call_te: {error}")
+        return self._emit(op, names, where)
+
+    def __getattr__(self, name: str) -> DialectMethods:
+        if not name.startswith("_") and name in registry().dialects:
+            return DialectMethods(self, registry().dialects[name]())
+        hint = None if name.startswith("_") else hint_for(name) or did_you_mean(name, dir(self))
+        near = "" if hint is None else ", " + hint.replace("'graph.", "'")
+        raise AttributeError(f"a GraphBuilder has no method '{name}'{near}")
+
+    def __repr__(self) -> str:
+        functions = [f"@{each.sym_name.data}" for each in self._module.ops if isinstance(each, FuncOp)]
+        inside = "" if self._function is None else f", inside @{self._function.sym_name.data}"
+        return f"<stepwell.GraphBuilder of {', '.join(functions) or 'no function'}{inside}>"
+
+    def _with_operators(self, values: Iterable[SSAValue]) -> list[Any]:
+        found = [with_operators(value, self) for value in values]
+        self._values += found
+        return found
+
+    def _add(self, op: Operation, names: Sequence[str], where: FileLineColLoc, before: Sequence[Operation] = ()) -> Any:
+        for constant in before:
+            self._emit(constant, (), where)
+        try:
+            return self._emit(op, names, where)
+        except BaseException:
+            for constant in before:
+                constant.detach()
+            raise
+
     def _open_function(self, what: str, where: FileLineColLoc) -> FuncOp:
         if self._function is None:
-            _fail(f"{what} is called outside of a function", where)
+            fail_at(where, f"{what} is called outside of a function")
         if self._returned:
-            _fail(f"{what} is called after emit_func_output of function @{self._function.sym_name.data}", where)
+            fail_at(where, f"{what} is called after emit_func_output of function @{self._function.sym_name.data}")
         return self._function
 
     def _emit(self, op: Operation, names: Sequence[str], where: FileLineColLoc) -> Any:
         function = self._open_function("emit", where)
         if op.parent is not None:
-            _fail(f"'{op.name}' has been emitted before", where)
+            fail_at(where, f"'{op.name}' has been emitted before")
         if len(names) > len(op.results):
-            _fail(f"'{op.name}' has {len(op.results)} results but {len(names)} names are given", where)
+            fail_at(where, f"'{op.name}' has {len(op.results)} results but {len(names)} names are given")
         op.location = where
         _check_visible(op, function, where)
+        function.body.block.add_op(op)  # First, since a call looks for its function in the module around it.
         try:
             op.verify_()
         except VerifyException as error:
-            _fail(about(op, str(error)), where)
-        function.body.block.add_op(op)
+            op.detach()
+            fail_at(where, about(op, str(error)))
         for result, name in zip(op.results, names, strict=False):
             result.name_hint = value_name(name)
-        return op.results[0] if len(op.results) == 1 else tuple(op.results)
+        results = self._with_operators(op.results)
+        return results[0] if len(results) == 1 else tuple(results)
 
 
 def _names(arguments: Collection[str]) -> ArrayAttr[DictionaryAttr] | None:
@@ -185,7 +242,7 @@ def _check_visible(op: Operation, function: FuncOp, where: FileLineColLoc) -> No
                 what = f"is a value of function @{home.sym_name.data}, expected one of @{function.sym_name.data}"
             else:
                 what = f"is a result of '{home.name}', which has not been emitted"
-            _fail(f"{shown} {what}", where)
+            fail_at(where, f"{shown} {what}")
 
 
 def _outermost(value: SSAValue, op: Operation, function: FuncOp) -> Operation:
@@ -200,28 +257,4 @@ def _outermost(value: SSAValue, op: Operation, function: FuncOp) -> Operation:
     return function if home is None else home
 
 
-def parse_type_text(text: str, where: FileLineColLoc) -> Attribute:
-    """Returns the type that `text` spells. Raises `BuilderError` when it spells none."""
-    ctx = Context()
-    ctx.load_dialect(Builtin)
-    try:
-        return Parser(ctx, text).parse_type()
-    except ParseError as error:
-        _fail(f"'{text}' is not a type: {error.msg}", where)
-
-
-def _caller() -> FileLineColLoc:
-    """Returns the location of the Python code that is running outside of this file and of contextlib."""
-    frame = sys._getframe(1)
-    while frame.f_back is not None and frame.f_code.co_filename in (
-        __file__,
-        contextmanager.__code__.co_filename,
-    ):
-        frame = frame.f_back
-    return FileLineColLoc(StringAttr(frame.f_code.co_filename), IntAttr(frame.f_lineno), IntAttr(1))
-
-
-def _fail(message: str, where: FileLineColLoc) -> NoReturn:
-    point = source_point(where)
-    assert isinstance(point, SourcePoint)
-    raise BuilderError(Diagnostic(message, point=point))
+add_methods(OpMethods, list(Graph.operations))

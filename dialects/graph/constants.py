@@ -21,6 +21,7 @@ from xdsl.irdl import AnyAttr, IRDLOperation, irdl_op_definition, prop_def, trai
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
+from ...core.ir.reprs import op_repr
 from ...te.dtypes import of_numpy
 from ..traits import ConstantLike, LoopSemantics
 from . import literals
@@ -44,6 +45,10 @@ class LiteralOp(IRDLOperation, ABC):
     traits = traits_def(Pure())
 
     result = tensor_result()
+
+    def __repr__(self) -> str:
+        with literals.eliding_constants():
+            return op_repr(self)
 
     @property
     def shaped(self) -> Shaped:

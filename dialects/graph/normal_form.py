@@ -8,13 +8,13 @@ declaration of the property. Comparisons ask the op for its normal form, and the
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
 from xdsl.dialects.builtin import AnyFloat, DenseArrayBase, FloatAttr, IntegerAttr, TensorType, f64, i64
 from xdsl.ir import Attribute, Operation
 
+from ...lazy_dataclass import dataclass
 from . import shapes
 from .properties import ElementTypeKind, IntegerKind, IntegersKind, NumberKind, PropertyKind
 from .shapes import Shape, ShapeError

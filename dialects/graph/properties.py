@@ -11,7 +11,6 @@ from __future__ import annotations
 import struct
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from typing_extensions import TypeVar
@@ -35,6 +34,7 @@ from ...core.ir.element_types import ATTRIBUTES, dtype_name
 from ...core.ir.literals import i64_attribute
 from ...core.messages.diagnostics import did_you_mean
 from ...core.text.parsing import HintedParseError
+from ...lazy_dataclass import dataclass
 from .element_types import rejection
 from .numerals import float_of_bits, float_text, parse_number
 

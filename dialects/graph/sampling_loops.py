@@ -7,11 +7,10 @@ is summed up over these, a vector of channels at a time.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from xdsl.ir import Operation
 
 from ...core.roles import UNCHECKED
+from ...lazy_dataclass import dataclass
 from .indexing_loops import position_lines
 from .templates import block_head, buffer, static
 

@@ -7,12 +7,12 @@ combined with the line before, which is read back from the result.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import prod
 
 from xdsl.ir import Operation
 
 from ...core.roles import WRITTEN
+from ...lazy_dataclass import dataclass
 from ...te import dtypes
 from .templates import block_head, buffer, element, static
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Any
 
@@ -24,6 +23,7 @@ from xdsl.irdl import (
 from xdsl.utils.exceptions import VerifyException
 
 from ...core.ir.element_types import ATTRIBUTES, dtype_name
+from ...lazy_dataclass import dataclass
 from ...te.dtypes import STORED_FLOATS
 from .element_types import CLASSES, class_members, class_text, rejection
 from .shapes import Shaped

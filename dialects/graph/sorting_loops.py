@@ -7,11 +7,10 @@ ordered by value, then by position. So no two are equal, and the order of the lo
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from xdsl.ir import Operation
 
 from ...core.roles import UNCHECKED, WRITTEN
+from ...lazy_dataclass import dataclass
 from ...te import dtypes
 from .templates import block_head, buffer, element, static
 

@@ -9,7 +9,6 @@ nothing else.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from xdsl.dialects.builtin import (
@@ -28,6 +27,7 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import ParseError, VerifyException
 
+from ...lazy_dataclass import dataclass
 from .handles import BLOCK, NUMBER, TYPES, BlockType, LoopType, NumberType
 
 FieldKind = Literal["string", "number", "numbers", "symbol", "flag", "attribute", "map"]

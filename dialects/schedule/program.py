@@ -24,6 +24,9 @@ class ProgramOp(IRDLOperation):
     def __init__(self, body: Region | None = None):
         super().__init__(regions=[empty_program() if body is None else body])
 
+    def __repr__(self) -> str:
+        return f"<ProgramOp schedule.program of {len(self.body.block.ops)} steps>"
+
     def verify_(self) -> None:
         for op in self.body.block.ops:
             if not isinstance(op, StepOp):

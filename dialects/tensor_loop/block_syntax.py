@@ -6,7 +6,6 @@ affine expressions of SSA names. `assembly_format` cannot express that.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import groupby
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, DictionaryAttr, IndexType, MemRefType
@@ -16,9 +15,14 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import ParseError
 
+from ...core.messages.diagnostics import did_you_mean
+from ...lazy_dataclass import dataclass
 from .affine_expressions import AxisNames, OperandCollector, parse_affine, print_affine
 from .regions import BufferRegion
 from .syntax import AXIS_KINDS, Constraint, Extent, parse_extent, print_extent
+
+PARTS = (*AXIS_KINDS, "where", "reads", "writes", "attributes")
+"""The words that parts of a block begin with, in their order."""
 
 
 @dataclass(frozen=True)
@@ -65,6 +69,7 @@ def parse_block(parser: Parser) -> tuple[BlockParts, DictionaryAttr | None]:
     reads = _parse_regions(parser, "reads", axis_names)
     writes = _parse_regions(parser, "writes", axis_names)
     attributes = parser.parse_optional_attr_dict_with_keyword()
+    _refuse_other_words(parser)
     body = parser.parse_region(arguments)
     parts = BlockParts(name, kinds, extents, bindings, operands.operands, body, constraints, reads, writes)
     return parts, attributes
@@ -72,6 +77,18 @@ def parse_block(parser: Parser) -> tuple[BlockParts, DictionaryAttr | None]:
 
 def _parse_optional_axis_kind(parser: Parser) -> str | None:
     return next((kind for kind in AXIS_KINDS if parser.parse_optional_keyword(kind) is not None), None)
+
+
+def _refuse_other_words(parser: Parser) -> None:
+    """Raises ParseError for a word where the body should begin: a part that is misspelt or out of order."""
+    start = parser.pos
+    word = parser.parse_optional_identifier()
+    if word is not None:
+        hint = did_you_mean(word, PARTS)
+        expected = f"the parts of a block are, in this order, {', '.join(PARTS)} and its body"
+        parser.raise_error(
+            f"found '{word}' before the body, {expected}" + (f"; {hint}" if hint else ""), start, start + len(word)
+        )
 
 
 def _parse_where(parser: Parser, operands: OperandCollector) -> list[Constraint]:

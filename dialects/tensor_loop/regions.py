@@ -8,7 +8,6 @@ elements. The regions of a block follow from the `memref.load`s and `memref.stor
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -18,6 +17,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr, AffineMap
 
 from ...core.ir.walk import walk
+from ...lazy_dataclass import dataclass
 from ..traits import AccessesBoxes
 from .affine_expressions import affine_of_value, constant_difference, owner_of
 

@@ -8,8 +8,9 @@ chapter 18 (AMX); Arm Architecture Reference Manual for A-profile, C7.2 (SDOT, U
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
+
+from ...lazy_dataclass import dataclass
 
 VPDPBUSD, VEX_VPDPBUSD, VDPBF16PS, AMX = "vpdpbusd", "vex.vpdpbusd", "vdpbf16ps", "amx"
 SDOT, UDOT, USDOT, BFDOT = "sdot", "udot", "usdot", "bfdot"

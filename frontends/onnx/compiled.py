@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 
+from ...lazy_dataclass import dataclass
 from ...runtime.compile import compile as compile_module
 from ...runtime.errors import CompileError, in_order, wrong_count
 from ...runtime.executable import Executable

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from ...lazy_dataclass import dataclass
 from ...runtime.errors import wrong_count
 from ...runtime.program.arrays import ArrayType, check_type, note_size
 from .inputs import Inputs, size_names

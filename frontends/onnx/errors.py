@@ -8,7 +8,7 @@ from typing import Final, NoReturn
 from ...core.messages.diagnostics import Diagnostic, StepwellError
 from .value import Value
 
-INSTALL_HINT: Final = "install it with: pip install 'stepwell[onnx]'"
+INSTALL_HINT: Final = "install it with: pip install onnx"
 
 
 class OnnxError(StepwellError):

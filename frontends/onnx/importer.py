@@ -73,10 +73,11 @@ def from_onnx(
 
     `source` is a file, its bytes, or a loaded model. Nodes become graph ops located at the node
     (`model.onnx:<number of the node>`), values keep their names. Initialisers of more than 1024 elements are
-    `graph.weight`s, kept in the safetensors file `weights`. Without that name those of a file stay in it, and it must
-    not change while the module is used; others are in a temporary file that lives as long as the process. `constants`
-    gives inputs of the graph a value for good; `dims` gives symbolic sizes (`{"batch": 1}`) or, as `"input:0"`, single
-    dimensions a size. Sizes that stay unknown are `?`; named ones are listed in `stepwell.dims`.
+    `graph.weight`s, kept in the safetensors file `weights`, together with floats of more than 64 elements, which would
+    be long lines in the text. Without that name those of a file stay in it, and it must not change while the module is
+    used; others are in a temporary file that lives as long as the process. `constants` gives inputs of the graph a
+    value for good; `dims` gives symbolic sizes (`{"batch": 1}`) or, as `"input:0"`, single dimensions a size. Sizes
+    that stay unknown are `?`; named ones are listed in `stepwell.dims`.
 
     Raises `OnnxError` for a model that is damaged, does not follow the specification, or uses what is not supported:
     all of that at once.
@@ -87,6 +88,7 @@ def from_onnx(
         model = load_model(source)
         check_supported(model)
         importer = Importer(model, Fixed(dict(constants or {}), dict(dims or {})), progress)
+        importer.builder.has_file = weights is not None
         module = importer.module(entry)
         attach_weights(module, importer.builder.weights, weights)
         module.verify()

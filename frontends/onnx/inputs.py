@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, Final
 
 from ...dialects.graph.shapes import Shaped, compatible
+from ...lazy_dataclass import dataclass
 from .emitting.values import KnownValue
 from .errors import fail
 from .files.tensors import check_extents

@@ -26,13 +26,13 @@ import inspect
 import re
 import sys
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, Final
 
 from ...core.messages.diagnostics import did_you_mean
 from ...core.plugins import registry
 from ...core.text.aliases import ALIASES, no_such_op
+from ...lazy_dataclass import dataclass
 from .errors import ConversionError
 
 REQUIRED: Final = inspect.Parameter.empty

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Final
 
 from ...core.messages.diagnostics import Diagnostic, closest
+from ...lazy_dataclass import dataclass
 from .errors import OnnxError, fail, shown
 from .files.model import Model, all_nodes
 from .registry import find, known_operators

@@ -12,10 +12,10 @@ meets the bound ends the search. The same buffers always give the same plan.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from random import Random
 
 from ...core.roles import aligned
+from ...lazy_dataclass import dataclass
 
 MOST_BY_SIZE = 2000
 """

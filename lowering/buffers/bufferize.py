@@ -7,8 +7,6 @@ memrefs with roles, kernels called by `tensor_loop.call`, every intermediate a v
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from xdsl.context import Context
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType, MemRefType, ModuleOp, StringAttr, TensorType
@@ -18,6 +16,7 @@ from ...core.ir.walk import walk
 from ...core.passes.base import StepwellPass
 from ...core.roles import DIMS, PREPARE, ROLE, SIGNATURE
 from ...dialects import tensor_loop
+from ...lazy_dataclass import dataclass
 from ..shared.call_order import call_order, refuse_recursion_on_buffers
 from .constants import ConstantPool
 from .flatten_dynamic_buffers import is_dynamic

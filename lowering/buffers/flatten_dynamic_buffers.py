@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from xdsl.context import Context
 from xdsl.dialects import arith, func, memref, vector
 from xdsl.dialects.builtin import (
@@ -27,6 +25,7 @@ from ...core.ir.walk import walk
 from ...core.messages.diagnostics import fail
 from ...core.passes.base import StepwellPass
 from ...core.roles import AXIS, NAME, ROLE
+from ...lazy_dataclass import dataclass
 from .casts import cast_layout, reinterpreted
 from .places import Number, Places
 

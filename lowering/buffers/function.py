@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
+from typing import TYPE_CHECKING, cast
 
-from xdsl.dialects import arith, cf, func, memref, scf, tensor
+from xdsl.dialects import arith, cf, func, memref, scf
 from xdsl.dialects.builtin import (
     ArrayAttr,
     DictionaryAttr,
@@ -28,6 +29,7 @@ from ...core.roles import BYTES, KEY, LIVE_BYTES, NAME, PREPARE, ROLE, SIGNATURE
 from ...dialects import tensor_loop
 from ...dialects.graph.calls import CallKernelOp
 from ...dialects.graph.constants import ConstantOp, WeightOp
+from ...lazy_dataclass import dataclass
 from ..shared.te_types import buffer_of
 from .arena import ArenaPlan, Lifetime, plan_arena
 from .blocks import separate_buffers
@@ -36,6 +38,9 @@ from .constants import ConstantPool, index_number
 from .kernels import KernelSignature
 from .sharing import InPlaceCall, InPlaceKernels, Sharing
 from .times import Clock
+
+if TYPE_CHECKING:
+    from xdsl.dialects import tensor
 
 _ZERO = index_number(0)
 
@@ -214,8 +219,8 @@ class FunctionBufferizer:
                 pass
             case func.ReturnOp():
                 self._return(op)
-            case tensor.ExtractOp():
-                self._extract(op)
+            case _ if op.name == "tensor.extract":  # Few programs need the class, and its dialect takes long to load.
+                self._extract(cast("tensor.ExtractOp", op))
             case _:
                 self._other(op)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from xdsl.dialects import func
 from xdsl.dialects.builtin import (
@@ -25,6 +24,7 @@ from ...core.messages.locations import copy_location
 from ...core.roles import SIGNATURE, TEMPORARY
 from ...dialects import tensor_loop
 from ...dialects.graph.calls import CallKernelOp
+from ...lazy_dataclass import dataclass
 from .flatten_dynamic_buffers import is_dynamic
 
 

@@ -8,7 +8,7 @@ since no two arguments of a kernel share memory, so LLVM may still rely on that.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from xdsl.dialects import func, scf
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType, ModuleOp, StringAttr, SymbolRefAttr, UnitAttr
@@ -21,6 +21,7 @@ from ...core.ir.walk import ops_of, walk
 from ...core.roles import DIMS, IN_PLACE
 from ...dialects import tensor_loop
 from ...dialects.graph.calls import CallKernelOp
+from ...lazy_dataclass import dataclass
 from .times import Clock
 
 SUFFIX = "_in_place"

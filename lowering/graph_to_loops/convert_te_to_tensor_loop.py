@@ -6,8 +6,7 @@ The lowering of tensor expressions to a loop function: every compute stage becom
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 
 from xdsl.dialects import arith, memref
 from xdsl.dialects.builtin import FunctionType, IntegerAttr, TensorType, UnitAttr
@@ -20,34 +19,48 @@ from ...core.ir.walk import walk
 from ...core.messages.locations import copy_location
 from ...core.roles import SIGNATURE, WRITTEN
 from ...dialects import tensor_loop
+from ...lazy_dataclass import dataclass
 from ...te.expr import Expr, Var
 from ...te.reductions import ReductionResult
+from ...te.words import shortened
 from ..shared.te_types import buffer_of, buffer_type
 from .te_scalar import REDUCTION_FLAGS, ScalarExpression
 from .te_sizes import named_sizes
 
 
-def create_prim_func(arguments: Sequence[te.Tensor], name: str = "main") -> tensor_loop.FuncOp:
+def create_prim_func(arguments: Sequence[te.Tensor | Var], name: str = "main") -> tensor_loop.FuncOp:
     """
     Returns the loop function over `arguments`: placeholders are its inputs, computed tensors its outputs.
+
+    A `te.var` among the arguments is a number that the function takes, as a tensor of rank 0. An index is an i64 there.
 
     Unsigned integers and booleans, which buffers hold without a sign, stay what they are to callers: the function has
     them in its `stepwell.signature`. Symbolic sizes are its `stepwell.dims`.
 
     Raises TEError when an input or a size is not among the arguments, or an output comes before an input.
     """
-    inputs = [tensor for tensor in arguments if tensor.source is None]
-    outputs = [tensor for tensor in arguments if tensor.source is not None]
-    if list(arguments) != [*inputs, *outputs]:
+    scalars = {each: _scalar(each) for each in arguments if isinstance(each, Var)}
+    tensors = [scalars[each] if isinstance(each, Var) else each for each in arguments]
+    for each in tensors:
+        if not isinstance(each, te.Tensor):
+            raise te.TEError(f"an argument is {shortened(each)}, expected a tensor or a te.var")
+    inputs = [tensor for tensor in tensors if tensor.source is None]
+    outputs = [tensor for tensor in tensors if tensor.source is not None]
+    if tensors != [*inputs, *outputs]:
         raise te.TEError("the placeholders must come before the computed tensors")
     if not outputs:
         raise te.TEError("at least one argument must be a computed tensor, found placeholders only")
-    function = convert_te_to_tensor_loop(name, inputs, outputs)
+    function = convert_te_to_tensor_loop(name, inputs, outputs, scalars=scalars)
     del function.properties["sym_visibility"]
     types = [[_tensor_type(tensor) for tensor in group] for group in (inputs, _distinct(outputs))]
     if any(buffer_of(type_).element_type != type_.element_type for group in types for type_ in group):
         function.attributes[SIGNATURE] = FunctionType.from_lists(*types)
     return function
+
+
+def _scalar(variable: Var) -> te.Tensor:
+    """Returns the input that holds the value of a variable."""
+    return te.placeholder((), "i64" if variable.type == "index" else variable.type, variable.name)
 
 
 def _tensor_type(tensor: te.Tensor) -> TensorType:
@@ -61,11 +74,12 @@ def convert_te_to_tensor_loop(
     outputs: Sequence[te.Tensor],
     location: Operation | None = None,
     output_names: Sequence[str] = (),
+    scalars: Mapping[Var, te.Tensor] | None = None,
 ) -> tensor_loop.FuncOp:
     """
     Returns the private loop function `name` with buffers for `inputs`, then `outputs`.
 
-    Other stages get a `tensor_loop.alloc`.
+    Other stages get a `tensor_loop.alloc`. `scalars` are the variables whose values stand in inputs of rank 0.
 
     Raises TEError when an expression loads from a placeholder, or uses a size, that the inputs do not give.
     """
@@ -78,7 +92,7 @@ def convert_te_to_tensor_loop(
     function.attributes[WRITTEN] = UnitAttr()  # A stage has a value at each index.
     if (names := named_sizes([*inputs, *outputs])) is not None:
         function.arg_attrs = names
-    _LoopFunction(function, inputs, outputs).build()
+    _LoopFunction(function, inputs, outputs, scalars or {}).build()
     if location is not None:
         for op in walk(function):
             copy_location(location, op)
@@ -109,6 +123,7 @@ class _LoopFunction:
     function: tensor_loop.FuncOp
     inputs: Sequence[te.Tensor]
     outputs: Sequence[te.Tensor]
+    scalars: Mapping[Var, te.Tensor]
 
     def build(self) -> None:
         self.buffers: dict[te.Tensor, SSAValue] = dict(zip(self.inputs, self.function.inputs, strict=True))
@@ -161,7 +176,7 @@ class _LoopFunction:
         specs = [
             tensor_loop.Axis(axis.kind, self._extent(axis.extent), name) for axis, name in zip(axes, names, strict=True)
         ]
-        fill = _StageBody(stage, targets, self.buffers, self.sizes)
+        fill = _StageBody(stage, targets, self.buffers, self.sizes, self.scalars)
         init = fill.init if stage.reduce_axes else None
         self._add(tensor_loop.perfect_grid(fresh_name(stage.name, self.block_names), specs, fill.body, init))
 
@@ -209,6 +224,7 @@ class _StageBody:
     targets: Sequence[SSAValue]
     buffers: dict[te.Tensor, SSAValue]
     sizes: dict[Expr, SSAValue]
+    scalars: Mapping[Var, te.Tensor]
 
     def _emitter(self, block: Block, axes: Sequence[SSAValue]) -> tuple[ScalarExpression, list[SSAValue]]:
         """Returns an expression that knows the axes, and the indices of the element that is computed."""
@@ -218,6 +234,9 @@ class _StageBody:
             if axis.lower:
                 value = emitter.add(arith.AddiOp(value, emitter.constant(axis.lower, "index")))
             emitter.values[axis] = value
+        for variable in te.post_order(*self.stage.bodies) if self.scalars else ():
+            if isinstance(variable, Var) and variable in self.scalars and variable not in self.sizes:
+                emitter.values[variable] = emitter.emit(_loaded(variable, self.scalars[variable]))
         return emitter, list(axes[: len(self.stage.axes)])
 
     def init(self, block: Block, axes: Sequence[SSAValue]) -> None:
@@ -248,6 +267,10 @@ class _StageBody:
         for value, expr, target in zip(combined, reducer.results, self.targets, strict=True):
             _set_reduction_flags(value)
             emitter.store(value, target, indices, expr.dtype)
+
+
+def _loaded(variable: Var, buffer: te.Tensor) -> Expr:
+    return te.cast("index", buffer[()]) if variable.type == "index" else buffer[()]
 
 
 def _reduction(stage: te.Compute) -> te.Reduction:

@@ -8,8 +8,6 @@ generator.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from xdsl.context import Context
 from xdsl.dialects import arith, cf, func
 from xdsl.dialects.builtin import (
@@ -33,6 +31,7 @@ from ...core.passes.base import StepwellPass
 from ...core.roles import PREPARE, WRITTEN
 from ...dialects import tensor_loop
 from ...dialects.graph.constants import WeightOp
+from ...lazy_dataclass import dataclass
 from ..shared.kernel_calls import replace_by_call
 from ..shared.te_types import buffer_of, is_static
 

@@ -7,7 +7,7 @@ Every op with a stated meaning becomes a call of a loop function. The function i
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from xdsl.context import Context
 from xdsl.dialects import func
@@ -30,6 +30,7 @@ from ...dialects.graph.constants import ConstantOp, WeightOp
 from ...dialects.graph.dynamic import DynamicOp
 from ...dialects.tensor_loop import FuncOp as LoopFuncOp
 from ...dialects.traits import LoopSemantics, LoopTemplate, may_fail
+from ...lazy_dataclass import dataclass
 from ..shared.kernel_calls import replace_by_call
 from ..shared.te_types import dtype_of, is_static
 from .convert_te_to_tensor_loop import convert_te_to_tensor_loop

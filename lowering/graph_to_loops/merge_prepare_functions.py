@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from xdsl.context import Context
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr, TensorType
@@ -15,6 +13,7 @@ from ...core.messages.locations import copy_location
 from ...core.passes.base import StepwellPass
 from ...core.roles import INSTANCES, PREPARE, prepare_function, prepare_key
 from ...dialects.graph.constants import WeightOp
+from ...lazy_dataclass import dataclass
 
 MERGED_OPS = frozenset({"graph.weight", "graph.constant", "graph.call_kernel", "func.return"})
 """

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import ChainMap
 from collections.abc import Callable, Mapping, MutableMapping
-from typing import Any
+from typing import Any, Final
 
 from xdsl.dialects import arith, cf, llvm, math, scf
 from xdsl.dialects.builtin import UnitAttr
@@ -18,7 +18,8 @@ from xdsl.ir import Block, Operation, SSAValue
 from ... import te
 from ...core.roles import IMPLIED
 from ...te import dtypes
-from ...te.expr import Axis, Binary, BitCast, Cast, Check, Compare, Const, Expr, FusedMultiplyAdd, Select, Unary, Var
+from ...te.expr import Axis, Binary, Compare, Const, Expr, Unary, Var
+from ...te.nodes import BitCast, Cast, Check, FusedMultiplyAdd, Select
 from ...te.tensor import Load
 from ..shared.te_types import compute_type
 from .scalar_ops import ScalarOps
@@ -102,6 +103,17 @@ _SIGNED_PREDICATES = {"eq": "eq", "ne": "ne", "lt": "slt", "le": "sle", "gt": "s
 _UNSIGNED_PREDICATES = {"eq": "eq", "ne": "ne", "lt": "ult", "le": "ule", "gt": "ugt", "ge": "uge"}
 
 
+DEEP: Final = 100
+"""The levels of an expression that are emitted by recursion, in the order in which Python would compute them."""
+
+
+def _always_computed(expr: Expr) -> tuple[Expr, ...]:
+    """Returns the operands that are computed whatever the others are."""
+    if isinstance(expr, Check) or (isinstance(expr, Select) and expr.lazy):
+        return expr.operands[:1]
+    return expr.operands
+
+
 class ScalarExpression(ScalarOps):
     """
     The ops of expressions at the end of `block`. `buffers` maps tensors, `values` axes and variables, to IR values.
@@ -118,14 +130,32 @@ class ScalarExpression(ScalarOps):
         super().__init__(block)
         self.buffers = buffers
         self.values: MutableMapping[Expr, SSAValue] = ChainMap({}, dict(values))
+        self._depth = 0
 
     def emit(self, expr: Expr) -> SSAValue:
         """Returns the value of `expr`."""
         if (known := self.values.get(expr)) is not None:
             return known
+        if self._depth == DEEP:
+            self._emit_operands(expr)
+        self._depth += 1
         value = self._emitters[type(expr)](self, expr)
+        self._depth -= 1
         self.values[expr] = value
         return value
+
+    def _emit_operands(self, expr: Expr) -> None:
+        """Emits what is below `expr` from the leaves up. Recursion would end at the limit of Python."""
+        stack = [expr]
+        while stack:
+            node = stack[-1]
+            missing = [each for each in _always_computed(node) if each not in self.values]
+            if missing:
+                stack += reversed(missing)
+                continue
+            if node is not expr and node not in self.values:
+                self.values[node] = self._emitters[type(node)](self, node)
+            stack.pop()
 
     # One method per kind of node.
 
@@ -133,6 +163,9 @@ class ScalarExpression(ScalarOps):
         return self.constant(expr.value, expr.type)
 
     def _unbound(self, expr: Axis | Var) -> SSAValue:
+        if isinstance(expr, Var):
+            hint = f"create_prim_func([…, {expr.name}, …]) takes it as an argument"
+            raise te.TEError(f"variable '{expr.name}' is neither a size of an input nor an argument; {hint}")
         raise te.TEError(f"'{expr.name}' is used outside the stage that defines it")
 
     def _load(self, expr: Load) -> SSAValue:

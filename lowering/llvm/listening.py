@@ -39,6 +39,18 @@ def listening(listener: Listener) -> Iterator[None]:
         _listener.reset(token)
 
 
+def is_anybody_listening() -> bool:
+    """Returns whether kernels are to be told of."""
+    return _listener.get() is not None
+
+
+def tell(kernel: str, ops: Sequence[Operation]) -> None:
+    """Tells of a kernel that is converted."""
+    listener = _listener.get()
+    if listener is not None:
+        listener(kernel, ops)
+
+
 def declaration_of(name: str, symbol: str, function_type: llvm.LLVMFunctionType) -> llvm.FuncOp:
     """Returns the declaration of a function outside of the program, which is called `symbol` here."""
     declaration = llvm.FuncOp(symbol, function_type, LINKAGE_EXTERNAL)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 
 from xdsl.context import Context
@@ -25,6 +24,7 @@ from ...core.ir.walk import ops_of
 from ...core.passes.base import StepwellPass
 from ...core.roles import BUFFER_ALIGNMENT, CHECKS, TASK
 from ...dialects import tile
+from ...lazy_dataclass import dataclass
 from ...machine.named import chosen_machine
 from ...te.dtypes import STORED_FLOATS
 from . import convert_arith, convert_math, convert_memref, convert_vector, parallel
@@ -47,6 +47,7 @@ from .listening import Kernels, declaration_of
 from .llvm_body import ConversionTable, LLVMBody
 from .small_floats import carry_as_bits, element_type
 from .state import ModuleState, Signature
+from .tile_bases import hide_tile_bases
 from .tiles import convert_tile, convert_tile_elements, convert_tile_transpose, convert_translate
 from .tiles.registers import configure_tile_registers
 from .types import UnsupportedTypeError
@@ -166,6 +167,7 @@ class FunctionConverter:
             assert first is not None
             entry.insert_ops_before(builder.prologue, first)
         carry_as_bits(builder.blocks)
+        hide_tile_bases(builder.blocks)
         return Region(builder.blocks)
 
     def _known_alignment(self, builder: LLVMBody, function: llvm.FuncOp, entry: Block) -> None:

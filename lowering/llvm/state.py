@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Final
 
 from xdsl.dialects import llvm
@@ -12,6 +12,7 @@ from xdsl.ir import Attribute, Operation
 
 from ...core.messages.diagnostics import Diagnostic, OperationError, op_name
 from ...core.messages.locations import location_string, nearest_source_point
+from ...lazy_dataclass import dataclass
 from .types import TypeConverter
 
 _LOWERED_BY: Final = {"affine": "lower-affine", "linalg": "convert-linalg-to-loops"}

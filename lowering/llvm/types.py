@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from math import prod
 
 from xdsl.dialects.builtin import (
@@ -28,6 +27,7 @@ from xdsl.ir import Attribute
 
 from ...core.ir import element_types
 from ...core.messages.texts import HAS_A_SIGN
+from ...lazy_dataclass import dataclass
 from ...te.dtypes import STORED_FLOATS
 
 PTR = LLVMPointerType()

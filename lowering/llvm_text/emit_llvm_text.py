@@ -8,7 +8,6 @@ or attribute without an entry is an error that names it. Only attributes of othe
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
 from typing import IO, Any
 
 from xdsl.context import Context
@@ -18,6 +17,7 @@ from xdsl.ir import Attribute, Block, Operation
 from xdsl.utils.exceptions import DiagnosticException
 from xdsl.utils.target import Target
 
+from ...lazy_dataclass import dataclass
 from .constants import EmitError, constant_text, metadata_string
 from .function import FunctionText
 from .instructions import HANDLERS, INLINE

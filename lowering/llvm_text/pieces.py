@@ -18,6 +18,7 @@ from xdsl.ir import Operation
 from xdsl.utils.exceptions import DiagnosticException
 
 from ...core.ir.walk import ops_of, walk
+from ...core.messages.diagnostics import Diagnostic, StepwellError, did_you_mean
 from ..llvm.listening import FEWEST
 from .constants import EmitError
 from .emit_llvm_text import LLVMText, emit_llvm_text
@@ -72,6 +73,28 @@ def emit_llvm_pieces(module: ModuleOp, early: EarlyPieces | None = None) -> Iter
         return
     try:
         yield from _texts(module, groups, {} if early is None else early.texts)
+    except EmitError as error:
+        raise DiagnosticException(f"emit-llvm-text: {error}") from None
+
+
+def emit_llvm_function(module: ModuleOp, name: str) -> str:
+    """
+    Returns the text of one function with all that it names, as a kernel that is a piece is compiled.
+
+    Raises `StepwellError` where no function with a body has that name.
+    """
+    ops = {_symbol(op): op for op in module.body.block.ops if isinstance(op, llvm.FuncOp | llvm.GlobalOp)}
+    functions = [each for each, op in ops.items() if isinstance(op, llvm.FuncOp) and _has_body(op)]
+    if name not in functions:
+        known = f"it has {', '.join(functions)}" if functions else "it has none of the llvm dialect; -p O3 goes there"
+        hint = did_you_mean(name, functions) or known
+        raise StepwellError(Diagnostic(f"the program has no function @{name} to make machine code of", hint=hint))
+    reached = _reached([name], {each: _uses(op) for each, op in ops.items()})
+    text = LLVMText()
+    text.module.name_symbols(module.body.block.ops)
+    text.visible = [name]
+    try:
+        return text.definitions(op for each, op in ops.items() if each in reached)
     except EmitError as error:
         raise DiagnosticException(f"emit-llvm-text: {error}") from None
 

@@ -7,8 +7,6 @@ After: `tensor_loop.func private @fused_…` that holds the blocks of all of the
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from xdsl.context import Context
 from xdsl.dialects import func
 from xdsl.dialects.builtin import MemRefType, ModuleOp, StringAttr, SymbolRefAttr, TensorType, UnitAttr
@@ -24,6 +22,7 @@ from ...core.passes.base import StepwellPass
 from ...core.roles import WRITTEN
 from ...dialects import tensor_loop
 from ...dialects.graph.calls import CallKernelOp
+from ...lazy_dataclass import dataclass
 from ..shared.kernel_calls import replace_by_call
 from ..shared.te_types import buffer_of, is_static
 

@@ -8,7 +8,6 @@ before each of the others. Where a check stands already, its condition is one of
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects import arith, cf, memref
@@ -26,6 +25,7 @@ from ...core.passes.config import register_config
 from ...core.passes.context import config_value
 from ...core.roles import ROLE
 from ...dialects.tensor_loop import FuncOp as LoopFunction
+from ...lazy_dataclass import dataclass
 from .guard_reads import guard_reads
 
 KEY = register_config("check-bounds", bool, True, "check the accesses of functions written on memrefs", "stepwell")

@@ -9,7 +9,6 @@ the function asserts that its outputs are written as a whole. Views of a buffer 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 
 from xdsl.dialects import arith, cf, memref, scf, vector
 from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, IntegerAttr, IntegerType, MemRefType, NoneAttr, UnitAttr
@@ -29,6 +28,7 @@ from ...core.passes.base import count
 from ...core.roles import UNCHECKED, WRITTEN
 from ...dialects.tensor_loop import AllocOp, BlockOp, CallOp, FuncOp, LoopOp
 from ...dialects.traits import AccessesBoxes
+from ...lazy_dataclass import dataclass
 
 NEVER = "was never written"
 

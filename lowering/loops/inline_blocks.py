@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import prod
 
 from xdsl.dialects import arith, memref
@@ -16,6 +15,7 @@ from ...core.ir.literals import constant_of
 from ...core.ir.walk import ops_of, walk
 from ...dialects import tensor_loop
 from ...dialects.traits import is_pure
+from ...lazy_dataclass import dataclass
 from .inline_costs import VectorAxes
 
 _MOVES = frozenset(

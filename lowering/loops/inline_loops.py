@@ -7,13 +7,12 @@ After: block "exp" computes the sum itself, and `%T` is gone.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
 from ...core.passes.base import StepwellPass
 from ...dialects import tensor_loop
+from ...lazy_dataclass import dataclass
 from .inline_blocks import FunctionFacts, erase, forward_to_output, inline_producer, is_inside
 
 

@@ -8,7 +8,6 @@ After: block "max_min" reads each element once and updates both.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects import arith, memref
@@ -21,6 +20,7 @@ from ...core.ir.walk import ops_of, walk
 from ...core.messages.locations import copy_location
 from ...core.passes.base import StepwellPass
 from ...dialects import tensor_loop
+from ...lazy_dataclass import dataclass
 from .fuse_loops import make_unique
 from .inline_blocks import erase
 from .sibling_reductions import RowReduction, are_siblings, effects_of, row_reduction

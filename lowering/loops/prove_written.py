@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, UnitAttr
 
@@ -11,6 +9,7 @@ from ...analysis.ranges.coverage import is_written
 from ...core.passes.base import StepwellPass
 from ...core.roles import WRITTEN
 from ...dialects.tensor_loop import FuncOp
+from ...lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,6 @@ After: the product takes the exponentials, and each row of its result is multipl
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects import arith, memref
@@ -23,6 +22,7 @@ from ...core.ir.element_types import is_small_float
 from ...core.ir.walk import ops_of
 from ...core.passes.base import StepwellPass
 from ...dialects import tensor_loop
+from ...lazy_dataclass import dataclass
 from ...schedule.kernels.contraction import Contraction, bound_in_order, contraction_of
 from ...schedule.kernels.epilogue import following_grid
 from ...schedule.rows.nan import exponentials_of
@@ -99,7 +99,7 @@ def _exponentials(function: tensor_loop.FuncOp) -> Iterator[tuple[SSAValue, SSAV
             if isinstance(accumulator.store.value.owner, arith.MaximumfOp) and len(accumulator.loads) == 1:
                 found = exponentials_of(block, accumulator)
                 if found is not None:
-                    yield found
+                    yield found.buffer, found.scale
 
 
 def _scaling(grid: tensor_loop.GridOp, product: Contraction) -> _Scaling | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from xdsl.dialects import arith, memref, scf
 from xdsl.dialects.builtin import IndexType
@@ -17,6 +16,7 @@ from ...analysis.reorder import is_reassociable, may_reorder
 from ...core.ir.walk import walk
 from ...dialects.tensor_loop import AllocOp, BlockOp, ForOp, GridOp, InitOp, YieldOp
 from ...dialects.traits import is_pure
+from ...lazy_dataclass import dataclass
 from .inline_blocks import is_perfect_nest
 
 MOST_ACCUMULATORS = 6

@@ -8,7 +8,6 @@ After: a grid over 64 that loads from the one, and a grid over the other 64 that
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from math import prod
 
 from xdsl.context import Context
@@ -21,6 +20,7 @@ from ...core.ir.cloning import clone_op
 from ...core.ir.walk import ops_of, walk
 from ...core.passes.base import StepwellPass
 from ...dialects import tensor_loop
+from ...lazy_dataclass import dataclass
 from .fuse_loops import make_unique
 from .inline_blocks import is_perfect_nest
 from .split_conditions import borders_of, decide, take_part

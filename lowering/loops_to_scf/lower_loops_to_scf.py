@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects import func
@@ -19,6 +18,7 @@ from ...core.passes.base import StepwellPass
 from ...core.roles import NOALIAS, UNCHECKED, WRITTEN
 from ...dialects.graph.calls import CallKernelOp
 from ...dialects.tensor_loop import BlockOp, CallOp, FuncOp
+from ...lazy_dataclass import dataclass
 from ..loops.guard_accesses import checks_bounds, guard_functions
 from ..loops.guard_reads import guard_reads
 from ..shared.call_order import refuse_recursion_on_buffers

@@ -8,7 +8,6 @@ init, or loaded), carried by `scf.for ... iter_args`, and stored once after them
 from __future__ import annotations
 
 from collections.abc import Callable, Container
-from dataclasses import dataclass
 
 from xdsl.dialects import memref, scf
 from xdsl.ir import Block, Operation, Region, SSAValue
@@ -24,6 +23,7 @@ from ...analysis.reductions import (
 )
 from ...core.ir.cloning import clone_op
 from ...dialects.tensor_loop import BlockOp, Constraint, InitOp, LoopOp
+from ...lazy_dataclass import dataclass
 from .block_values import BlockValues
 from .loop_nest import AffineScope
 

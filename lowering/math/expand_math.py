@@ -11,26 +11,32 @@ loops. The rest stays for the C library. Methods, error bounds and special cases
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import ClassVar
 
 from xdsl.context import Context
+from xdsl.dialects import arith, math
 from xdsl.dialects.builtin import ModuleOp, VectorType
+from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.rewriter import Rewriter
 from xdsl.utils.exceptions import PassFailedException
 
+from ...core.ir.literals import float_of
 from ...core.ir.walk import ops_of, walk
 from ...core.messages.diagnostics import did_you_mean
 from ...core.passes.base import StepwellPass
 from ...dialects import tile
+from ...lazy_dataclass import dataclass
 from ...machine.named import chosen_machine
 from .carry_small_floats import carry_in_f32, skip_exact_roundings
 from .checked_loops import CHECKED, drop_vain_hints, expand_checked_loops
 from .expand_small_floats import SmallFloats
-from .expansions import EXPANSIONS, IN_WIDE_REGISTERS, OF_F64, MathOps
+from .expansions import EXPANSIONS, IN_WIDE_REGISTERS, OF_F64, RELAXED, RELAXED_IN_WIDE_REGISTERS, MathOps
 from .expansions.composites import LAST_OPS, Composite, composite_of
 from .expansions.math_ops import ConstantKey, element_kind
+
+LEAST_FACTOR, MOST_FACTOR = 2.0**-60, 2.0**60
+"""Bounds of a factor that `exp` takes into its own constants, which stay far from overflow and denormals."""
 
 Expansion = Callable[[Operation, MathOps], SSAValue]
 
@@ -59,9 +65,10 @@ class ExpandMathPass(StepwellPass):
     On f64 `exp exp2 expm1 log log2 log10 tanh` are expanded where the target has FMA, and `sin cos tan` in loops marked
     `vectorize`, after a loop that looks for arguments beyond 2^25. The others are left to the C library.
 
-    The result has no fast-math flags and relies on none. With `wide`, there are vector registers of 64 bytes. Then
-    `exp`, `exp2`, `tanh` and `erf` and the formulas of sigmoid, silu and gelu in the bodies of `tile.map` use
-    `tile.scale`, `tile.limit` and `tile.lookup`. The target decides if `wide` is left out.
+    The result has no fast-math flags. `fastmath<afn>` of `math.exp` is the one that it uses: the result may then be
+    some more units off, and a product with a positive constant is taken as a whole. With `wide`, there are vector
+    registers of 64 bytes. Then `exp`, `exp2`, `tanh` and `erf` and the formulas of sigmoid, silu and gelu in the
+    bodies of `tile.map` use `tile.scale`, `tile.limit` and `tile.lookup`. The target decides if `wide` is left out.
     """
 
     name: ClassVar[str] = "expand-math"
@@ -152,7 +159,10 @@ def _f32_expansion(op: Operation, chosen: frozenset[type[Operation]], wide: bool
     """Returns the expansion of a chosen function on f32 scalars or vectors."""
     if type(op) not in chosen or element_kind(op.results[0].type) != "f32":
         return None
-    if wide and type(op) in IN_WIDE_REGISTERS and isinstance(op.parent_op(), tile.MapOp):
+    in_registers = wide and isinstance(op.parent_op(), tile.MapOp)
+    if isinstance(op, math.ExpOp) and FastMathFlag.APPROX_FUNC in op.fastmath.data:
+        return _relaxed_in_wide_registers if in_registers else _relaxed
+    if in_registers and type(op) in IN_WIDE_REGISTERS:
         return _expand_in_wide_registers
     return _expand_f32
 
@@ -173,6 +183,26 @@ def _expand_f32(op: Operation, m: MathOps) -> SSAValue:
 
 def _expand_in_wide_registers(op: Operation, m: MathOps) -> SSAValue:
     return IN_WIDE_REGISTERS[type(op)](m, *(m.value(operand) for operand in op.operands)).ssa
+
+
+def _relaxed(op: Operation, m: MathOps) -> SSAValue:
+    variable, factor = _factor_of(op.operands[0])
+    return RELAXED(m, m.value(variable), factor).ssa
+
+
+def _relaxed_in_wide_registers(op: Operation, m: MathOps) -> SSAValue:
+    variable, factor = _factor_of(op.operands[0])
+    return RELAXED_IN_WIDE_REGISTERS(m, m.value(variable), factor).ssa
+
+
+def _factor_of(value: SSAValue) -> tuple[SSAValue, float]:
+    """Returns `(x, factor)` for a value `factor * x`, of a constant that loses nothing in that."""
+    if isinstance(value.owner, arith.MulfOp):
+        for x, other in (value.owner.operands, reversed(value.owner.operands)):
+            factor = float_of(other)
+            if factor is not None and LEAST_FACTOR <= factor <= MOST_FACTOR:
+                return x, factor
+    return value, 1.0
 
 
 def small_floats_in_f32(root: Operation, excess: bool = False) -> tuple[int, int]:

@@ -16,12 +16,15 @@ from collections.abc import Callable, Sequence
 
 from xdsl.dialects import arith, math, vector
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr, IntegerAttr, VectorType
+from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ...core.messages.diagnostics import fail
 from ...core.roles import IMPLIED
 from ...te.dtypes import SMALL_FLOATS, STORED_FLOATS, TABLE
 from .expansions.math_ops import NO_FASTMATH, WIDTH, MathOps, Value, element_kind
+
+APPROXIMATE = arith.FastMathFlagsAttr([FastMathFlag.APPROX_FUNC])
 
 ABS64 = (1 << 63) - 1
 INFINITY64 = 0x7FF << 52
@@ -189,9 +192,15 @@ def through_f32(op: Operation, m: MathOps, operands: Sequence[Value] | None = No
     """Does the op on f32: small operands are extended, unless `operands` are given, and a small result is rounded."""
     operands = [_widened(m, operand) for operand in op.operands] if operands is None else operands
     kind = _kind(op.results[0])
-    properties = {name: NO_FASTMATH if name == "fastmath" else value for name, value in op.properties.items()}
+    properties = {name: _flags(value) if name == "fastmath" else value for name, value in op.properties.items()}
     result = m.emit(type(op), operands, "f32" if kind in SMALL_FLOATS else kind, properties)
     return (narrow(m, result, kind) if kind in SMALL_FLOATS else result).ssa
+
+
+def _flags(given: Attribute) -> Attribute:
+    """Returns the flags that hold for the op on f32 as well: the functions may be approximate."""
+    approximate = isinstance(given, arith.FastMathFlagsAttr) and FastMathFlag.APPROX_FUNC in given.data
+    return APPROXIMATE if approximate else NO_FASTMATH
 
 
 def _widened(m: MathOps, operand: SSAValue) -> Value:

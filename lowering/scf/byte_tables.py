@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from xdsl.dialects import arith, memref, scf, vector
 from xdsl.dialects.builtin import IndexType, IntegerAttr, MemRefType, NoneAttr, StringAttr, i8
@@ -15,6 +14,7 @@ from ...core.ir.cloning import clone_op
 from ...core.roles import LOOP
 from ...dialects import tile
 from ...dialects.tile.translate import BYTES, BYTES_OF_A_REGISTER
+from ...lazy_dataclass import dataclass
 from .vector_body import extent_of, index_step
 
 TABLE_BYTES = 256

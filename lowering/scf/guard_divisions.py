@@ -7,8 +7,6 @@ gives them to divisions written by hand.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from xdsl.context import Context
 from xdsl.dialects import arith, cf
 from xdsl.dialects.builtin import IndexType, IntegerAttr, IntegerType, ModuleOp, Signedness
@@ -21,6 +19,7 @@ from ...core.messages.diagnostics import fail
 from ...core.messages.locations import copy_location
 from ...core.messages.texts import HAS_A_SIGN
 from ...core.passes.base import StepwellPass
+from ...lazy_dataclass import dataclass
 
 QUOTIENTS = (arith.DivSIOp, arith.FloorDivSIOp, arith.CeilDivSIOp)
 SIGNED = (*QUOTIENTS, arith.RemSIOp)

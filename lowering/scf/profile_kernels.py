@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from xdsl.context import Context
 from xdsl.dialects import arith, func
 from xdsl.dialects.builtin import (
@@ -27,6 +25,7 @@ from ...core.messages.diagnostics import fail
 from ...core.messages.locations import copy_location, nearest_source_point
 from ...core.passes.base import StepwellPass
 from ...core.roles import NAME, PROFILE, ROLE, SIGNATURE
+from ...lazy_dataclass import dataclass
 
 NOW, ADD, RESET = "profile_now", "profile_add", "profile_reset"
 
@@ -105,16 +104,20 @@ class ProfileKernelsPass(StepwellPass):
 
     The result has a row per call, in the order of the program, then one for the whole entry. Each holds calls and
     nanoseconds. `stepwell.profile` says what the rows stand for. The pass is for the scf level, after
-    `lower-loops-to-scf`. The clock is that of POSIX, `clock_gettime` of libc.
+    `lower-loops-to-scf`. The clock is that of POSIX, `clock_gettime` of libc. With `where-lowered` it does nothing on
+    another level, and nothing where it has run: so it can stand after each `lower-loops-to-scf` of a pipeline.
     """
 
     name = "profile-kernels"
 
     entry: str = "main"
+    where_lowered: bool = False
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         functions = {each.sym_name.data: each for each in op.ops if isinstance(each, func.FuncOp)}
         entry = functions.get(self.entry)
+        if self.where_lowered and not (entry is not None and _is_lowered(op, entry)):
+            return
         if entry is None or SIGNATURE not in entry.attributes or not entry.body.blocks:
             fail(op, f"there is no func.func @{self.entry} with a signature, whose kernels could be measured")
         calls = [each for each in entry.walk() if isinstance(each, func.CallOp)]
@@ -136,6 +139,16 @@ class ProfileKernelsPass(StepwellPass):
                 helper.detach()
                 Rewriter.insert_op(helper, InsertPoint.at_end(op.body.block))
         self.count("calls measured", len(calls))
+
+
+def _is_lowered(module: ModuleOp, entry: func.FuncOp) -> bool:
+    """Returns whether the module is on the scf level, and its entry does not measure itself already."""
+    types = (*entry.function_type.inputs, *entry.function_type.outputs)
+    return (
+        PROFILE not in entry.attributes
+        and not any(isinstance(type_, TensorType) for type_ in types)
+        and not any(each.name == "tensor_loop.func" for each in module.ops)
+    )
 
 
 def _row(call: func.CallOp, callee: func.FuncOp | None, counts: Arithmetic) -> DictionaryAttr:

@@ -9,7 +9,6 @@ miss nothing prefetch the next row.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import prod
 
 from xdsl.dialects import memref, scf
@@ -17,6 +16,7 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType
 from xdsl.ir import Block, Operation, SSAValue
 
 from ...core.ir.literals import constant_of
+from ...lazy_dataclass import dataclass
 from .vector_body import VectorBody
 
 BYTES = 4

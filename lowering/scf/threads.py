@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects import arith, func, memref, scf
@@ -30,6 +29,7 @@ from ...core.ir.symbols import fresh_name
 from ...core.ir.walk import ops_of, walk
 from ...core.passes.base import StepwellPass
 from ...core.roles import CHUNK, NOALIAS, PARALLEL, TASK
+from ...lazy_dataclass import dataclass
 from .collapse import collapsed
 
 

@@ -6,7 +6,7 @@ loaded, computed, stored and summed up.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from xdsl.dialects import arith, memref, scf
 from xdsl.dialects.builtin import Float32Type, IndexType, MemRefType, NoneAttr, bf16, f16, f32, i1, i16, i32
@@ -15,6 +15,7 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from ...core.ir.literals import constant_of
 from ...core.roles import LOOP
+from ...lazy_dataclass import dataclass
 
 STORED = (f32, f16, bf16)
 """Types of the elements that the body may load and store."""

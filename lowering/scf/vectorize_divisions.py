@@ -11,7 +11,6 @@ A check in a loop keeps it from running on vectors. So the checks of divisors wa
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import cast
 
 from xdsl.context import Context
@@ -38,6 +37,7 @@ from ...core.ir.walk import ops_in, ops_of
 from ...core.messages.locations import copy_location
 from ...core.passes.base import StepwellPass
 from ...core.roles import LOOP
+from ...lazy_dataclass import dataclass
 from ...machine.named import chosen_machine
 from .guard_divisions import excluded_values
 

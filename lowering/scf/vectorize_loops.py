@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from xdsl.context import Context
 from xdsl.dialects import scf
 from xdsl.dialects.builtin import ModuleOp
 
 from ...core.ir.walk import ops_of
 from ...core.passes.base import StepwellPass
+from ...lazy_dataclass import dataclass
 from ...machine.named import chosen_machine
 from ..math.expand_math import small_floats_in_f32
 from .byte_tables import byte_table, translate_bytes

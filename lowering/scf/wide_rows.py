@@ -8,7 +8,6 @@ loop. A row that at least `READERS` loops read one after the other is kept by th
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from xdsl.dialects import arith, func, memref, scf
 from xdsl.dialects.builtin import IndexType, IntegerAttr, StringAttr, f32
@@ -18,6 +17,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from ...core.ir.element_types import is_small_float
 from ...core.ir.literals import constant_of
 from ...core.roles import BUFFER_ALIGNMENT, LOOP
+from ...lazy_dataclass import dataclass
 from .vector_body import VectorBody
 
 READERS = 2

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
 
@@ -22,6 +21,7 @@ from ...core.messages.diagnostics import closest, did_you_mean
 from ...dialects.graph.base import TensorOp
 from ...dialects.graph.properties import BoolKind, PropertyKind
 from ...dialects.graph.signature import operand_signature, operands_text
+from ...lazy_dataclass import dataclass
 from ..language.constraints import described, same_attribute
 from ..language.patterns import Capture
 from ..language.signatures import RuleError

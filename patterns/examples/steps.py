@@ -5,8 +5,6 @@ type.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp, StringAttr, TensorType
 from xdsl.ir import Attribute, Operation
@@ -15,6 +13,7 @@ from xdsl.traits import IsTerminator
 from ...core.messages.diagnostics import OperationError
 from ...core.text.parsing import parse_text
 from ...dialects.graph.constants import FullOp
+from ...lazy_dataclass import dataclass
 from ..language.constants import element_type, is_float_type
 from ..language.equivalence import BlockOrder
 from ..language.functions import enclosing_module, symbol_name

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import field, fields, replace
 from typing import Any, ClassVar, Final
 
 from xdsl.ir import OpResult, SSAValue
 
+from ...lazy_dataclass import dataclass
 from .constants import is_constant_op
 from .patterns import Op, Or, Pattern, form, fresh_key
 from .registry import RuleError

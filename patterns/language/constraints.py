@@ -5,7 +5,7 @@ Patterns that test a value by its type, attributes or kind, their conjunction an
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, ClassVar
 
 from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, FloatAttr, IntegerAttr, IntegerType, ShapedType, StringAttr
@@ -16,6 +16,7 @@ from ...analysis.kinds import OpKind
 from ...analysis.op_kind import kind_of_op
 from ...core.ir.normal_form import normal_property
 from ...core.roles import NAME
+from ...lazy_dataclass import dataclass
 from . import conditions as conditions  # registers the conditions
 from .constants import element_type
 from .match import Match

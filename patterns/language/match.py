@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -15,6 +15,7 @@ from xdsl.irdl import IRDLOperation, VerificationContext
 
 from ...core.messages.diagnostics import OperationError
 from ...dialects.graph.base import TensorOp, infer_result_types
+from ...lazy_dataclass import dataclass
 from .functions import NameSupply, Purity
 from .patterns import Capture, Or, Pattern
 from .rules import Rule
@@ -132,6 +133,9 @@ class Match:
     """The choices among orders of operands and alternatives that were made so far."""
     tried: dict[tuple[int, SSAValue], dict[str, Any] | None] = field(default_factory=dict)
     """What a closed part of the pattern binds at a value, `None` where it does not match."""
+
+    def __repr__(self) -> str:
+        return f"<stepwell.Match of rule {self.rule.name} at {self.root.name}>"
 
     def __getitem__(self, pattern: Pattern) -> SSAValue:
         """Returns the value that `pattern` stands for. Of an op that has several results it is the first."""

@@ -9,12 +9,13 @@ from the `pattern` dialect (`text/loading.py`). `matching/` compiles both.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import count
 from typing import Any, ClassVar, Final, TypeVar
 
 from xdsl.ir import Attribute
 
+from ...lazy_dataclass import dataclass
 from .signatures import not_a_pattern
 
 _fresh = count()

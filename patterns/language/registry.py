@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal
 
@@ -11,6 +10,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from ...core.messages.diagnostics import did_you_mean
 from ...core.plugins import registry
+from ...lazy_dataclass import dataclass
 from .signatures import RuleError as RuleError
 from .signatures import Thing as Thing
 from .signatures import check_taken

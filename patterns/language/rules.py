@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal
 
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr, StringAttr, f64, i64
 from xdsl.ir import Attribute, Operation
 
 from ...core.messages.diagnostics import OperationError
+from ...lazy_dataclass import dataclass
 from .combinators import Together
 from .patterns import Capture, Op, Pattern, Splat, all_below, fresh_key
 from .signatures import RuleError, not_a_pattern

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cache
 from inspect import Parameter, signature
 from keyword import iskeyword
@@ -12,6 +11,7 @@ from typing import Any, Final
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ...core.messages.diagnostics import Diagnostic, StepwellError, did_you_mean
+from ...lazy_dataclass import dataclass
 
 Thing = Operation | SSAValue
 """What a name of a rule stands for: an op, or a value. A parameter that is annotated so takes both."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, ClassVar
 
+from ...lazy_dataclass import dataclass
 from .patterns import Pattern, Result, fresh_key
 from .registry import RuleError
 

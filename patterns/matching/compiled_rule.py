@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
@@ -11,6 +10,7 @@ from xdsl.context import Context
 from xdsl.ir import Operation, SSAValue
 
 from ...core.messages.diagnostics import emit_warning
+from ...lazy_dataclass import dataclass
 from ..checking.rules import check_op_names, check_rule
 from ..language import conditions as conditions  # registers the conditions
 from ..language.combinators import Associative

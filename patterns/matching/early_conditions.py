@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from ...lazy_dataclass import dataclass
 from ..language.combinators import Together
 from ..language.match import Match, Session
 from ..language.patterns import all_below

@@ -10,12 +10,12 @@ operands, except into parts that are closed (`closed_parts`). Only patterns recu
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 
 from xdsl.ir import Operation, OpResult, SSAValue
 
+from ...lazy_dataclass import dataclass
 from ..language.constraints import Holds, Where
 from ..language.patterns import Pattern, Result
 from ..language.registry import RuleError

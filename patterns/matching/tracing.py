@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextvars import ContextVar
-from dataclasses import dataclass
 from typing import Any, Final
 
 from xdsl.ir import Operation, OpResult, SSAValue
 
+from ...lazy_dataclass import dataclass
 from ..language.rules import Require
 
 Bindings = dict[str, Any]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
 from ...core.messages.diagnostics import OperationError
+from ...lazy_dataclass import dataclass
 from ..language.match import Match
 from ..language.registry import BUILDERS, plain_parameters
 from .conditions import argument, values_of

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from time import perf_counter
 from typing import Any, Final
 
@@ -21,6 +20,7 @@ from ...core.ir.dominance import DominatorTree
 from ...core.messages.collector import patient_collector
 from ...core.messages.diagnostics import OperationError, emit_remark
 from ...core.passes.base import count
+from ...lazy_dataclass import dataclass
 from ..language.functions import Purity, enclosing_module
 from ..language.match import Match, Session, users_of
 from ..language.patterns import depth

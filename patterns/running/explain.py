@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from xdsl.ir import Operation, SSAValue
 
 from ...core.messages.diagnostics import did_you_mean
+from ...lazy_dataclass import dataclass
 from ..language.patterns import Op, Pattern
 from ..language.rules import Rule
 from ..matching.compile_ops import why_not_op

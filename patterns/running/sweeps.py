@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from xdsl.context import Context
@@ -11,6 +11,7 @@ from xdsl.ir import Operation
 
 from ...core.messages.diagnostics import OperationError
 from ...core.text.parsing import make_context
+from ...lazy_dataclass import dataclass
 from ..language.match import Match
 from ..language.patterns import Pattern
 from ..language.rules import Numerics, Rule, root_pattern

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import IO
 
 from xdsl.context import Context
@@ -14,6 +13,7 @@ from ...dialects.pattern.equations.groups import group_equation_of
 from ...dialects.pattern.equations.printing import equation_of
 from ...dialects.pattern.groups import GroupRuleOp
 from ...dialects.pattern.rules import NUMERICS, RuleOp
+from ...lazy_dataclass import dataclass
 
 
 def text_of_rule(rule: Operation) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from math import prod
 from typing import Any
 
@@ -22,6 +22,7 @@ from xdsl.ir import Attribute, Operation
 
 from ...core.roles import AXIS, BYTES, DIMS, IN_PLACE, KEY, NAME, ROLE, SIGNATURE, TEMPORARY
 from ...dialects.tensor_loop import FuncOp
+from ...lazy_dataclass import dataclass
 from ..arith import dtype_of
 from ..element_types import Array
 from .control import argument_attributes

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from xdsl.ir import Operation
 
+from ...lazy_dataclass import dataclass
 from ..element_types import Array
 from .storage import Buffer, Storage
 

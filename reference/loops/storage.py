@@ -7,13 +7,14 @@ Views of an arena give the same bytes different types, so that the mask holds by
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from math import prod
 from typing import Any
 
 import numpy as np
 
+from ...lazy_dataclass import dataclass
 from ..element_types import Array
 
 WRITTEN = 255

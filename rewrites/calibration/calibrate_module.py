@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from xdsl.context import Context
 from xdsl.dialects import func
 from xdsl.dialects.builtin import FunctionType, ModuleOp
@@ -13,6 +11,7 @@ from ...core.codegens import COMPILER
 from ...core.messages.locations import copy_location
 from ...core.passes.base import StepwellPass
 from ...core.roles import SIGNATURE
+from ...lazy_dataclass import dataclass
 from ...patterns.language.functions import functions_of
 from .plan import CALIBRATION_MAP, CalibrationPlan, Slice, map_attribute
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from xdsl.context import Context
 from xdsl.dialects import func
 from xdsl.dialects.builtin import IndexType, ModuleOp, TensorType
@@ -11,6 +9,7 @@ from xdsl.ir import Operation, SSAValue
 
 from ...core.messages.diagnostics import fail
 from ...core.passes.base import StepwellPass
+from ...lazy_dataclass import dataclass
 from ...patterns.language.functions import functions_of
 from .calibrate_module import return_values
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from graphlib import CycleError, TopologicalSorter
 from typing import NoReturn
 
@@ -32,6 +32,7 @@ from ...core.messages.diagnostics import (
 )
 from ...core.messages.locations import nearest_source_point
 from ...core.messages.texts import missing_function
+from ...lazy_dataclass import dataclass
 from ...patterns.language.functions import functions_of
 from ..fusion.inline_primitive import inline_call
 

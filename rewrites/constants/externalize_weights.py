@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from math import prod
 from pathlib import Path
 from typing import Any, ClassVar
@@ -21,6 +20,7 @@ from ...core.passes.base import StepwellPass
 from ...core.roles import WEIGHTS as ATTRIBUTE
 from ...core.weights import RawTensor, WeightFile, WeightsError, open_weights, raw_tensor, write_weights
 from ...dialects.graph import ConstantOp, WeightOp
+from ...lazy_dataclass import dataclass
 
 
 def side_car(module: ModuleOp) -> Path | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import prod
 
 from xdsl.context import Context
@@ -15,6 +14,7 @@ from ...core.messages.diagnostics import emit_remark
 from ...core.messages.locations import copy_location
 from ...core.passes.base import StepwellPass, count
 from ...dialects.traits import LoopSemantics, constant_kind, is_pure
+from ...lazy_dataclass import dataclass
 from ...patterns.language.constants import is_constant_op
 from ...patterns.running.driver import program_order
 from .prepare_functions import move_to_prepare_functions

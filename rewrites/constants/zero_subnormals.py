@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.ir import Operation, OpResult, SSAValue
@@ -18,6 +16,7 @@ from ...dialects.graph.constants import ConstantOp, FullOp, WeightOp
 from ...dialects.graph.contraction import Conv2dOp
 from ...dialects.graph.elementwise import AbsOp
 from ...dialects.graph.normalisation import BiasAddOp
+from ...lazy_dataclass import dataclass
 from ...patterns.language.functions import is_primitive
 from ...patterns.running.driver import program_order
 from ...te.dtypes import LEAST_NORMAL

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects import func
@@ -16,6 +15,7 @@ from ...core.messages.locations import copy_location
 from ...core.passes.base import StepwellPass
 from ...dialects.graph.calls import CallKernelOp
 from ...dialects.graph.constants import FullOp
+from ...lazy_dataclass import dataclass
 from ...patterns.language.constants import is_constant_op, splat_number
 from ...patterns.language.functions import PRIMITIVE, NameSupply, Purity, captured_values, outlined
 from ...patterns.running.driver import is_dead

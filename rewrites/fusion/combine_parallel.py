@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -14,6 +13,7 @@ from ...core.passes.base import StepwellPass
 from ...dialects.graph.base import plain_properties
 from ...dialects.graph.contraction import Conv2dOp, MatmulOp
 from ...dialects.graph.movement import SplitOp, SqueezeOp
+from ...lazy_dataclass import dataclass
 from ...patterns.language.functions import is_primitive
 from ...patterns.running.driver import program_order
 from .parallel_branches import Branch, Combiner

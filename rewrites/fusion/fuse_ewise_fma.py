@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
 from ...core.passes.base import StepwellPass
+from ...lazy_dataclass import dataclass
 from ...patterns.language.functions import is_closed
 from ...patterns.running.driver import Driver
 from ...patterns.running.selection import selected
-from ..shipped import shipped_rules
+from ..shipped import nothing_matches, shipped_rules
 
 
 @dataclass(frozen=True)
@@ -37,7 +36,9 @@ class FuseEwiseFmaPass(StepwellPass):
     numerics: str = "default"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
+        enter = lambda each: not is_closed(each)  # noqa: E731
+        if nothing_matches(ctx, op, ("ewise_fma",), self.numerics, enter):
+            return
         rules = selected(shipped_rules("ewise_fma"), (), self.numerics, self.name)
         options = {"allow-duplicate": self.allow_duplicate}
-        driver = Driver(ctx, rules, enter=lambda each: not is_closed(each), erase_dead=self.dce, options=options)
-        driver.run(op)
+        Driver(ctx, rules, enter=enter, erase_dead=self.dce, options=options).run(op)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
 from ...core.passes.base import StepwellPass
+from ...lazy_dataclass import dataclass
 from ...patterns.language.functions import is_closed
 from ...patterns.running.driver import Driver
 from ..shipped import shipped_rules

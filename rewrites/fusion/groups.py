@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Block, Operation, SSAValue
@@ -13,6 +13,7 @@ from ...analysis.op_kind import facts_of_op
 from ...analysis.post_dominators import PostDominators
 from ...analysis.reduced_rows import Rows, Sizes, without_ones
 from ...dialects.graph.calls import CallKernelOp
+from ...lazy_dataclass import dataclass
 from ...patterns.language.constants import is_constant_op
 
 MOST_BETWEEN = 64

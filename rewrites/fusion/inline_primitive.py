@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from xdsl.context import Context
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
@@ -12,6 +10,7 @@ from xdsl.ir import Operation, SSAValue
 from ...core.ir.cloning import clone_op
 from ...core.messages.diagnostics import emit_remark
 from ...core.passes.base import StepwellPass
+from ...lazy_dataclass import dataclass
 from ...patterns.language.functions import functions_of, is_primitive
 from ..simplify.remove_unused_functions import mentioned_symbols
 

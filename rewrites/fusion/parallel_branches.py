@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
 
 from xdsl.ir import Operation, SSAValue
 
 from ...core.messages.diagnostics import emit_remark, remarks_wanted
+from ...lazy_dataclass import dataclass
 from .parallel_tails import SideBySide, can_come_before, concatenated, erase_chains, followed, like, replace_by_slices
 
 

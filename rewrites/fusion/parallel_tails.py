@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
@@ -19,6 +18,7 @@ from ...core.messages.locations import copy_location
 from ...dialects.graph.constants import is_constant
 from ...dialects.graph.movement import ConcatOp, ExpandDimsOp, StridedSliceOp
 from ...dialects.traits import is_commutative
+from ...lazy_dataclass import dataclass
 
 Joined = Callable[[], SSAValue]
 """Makes the value that takes the place of one value per branch."""

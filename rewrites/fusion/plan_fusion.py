@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from xdsl.context import Context
@@ -15,6 +14,7 @@ from xdsl.utils.exceptions import PassFailedException
 from ...core.messages.diagnostics import emit_remark, remarks_wanted
 from ...core.passes.base import StepwellPass, count
 from ...dialects.traits import LoopSemantics
+from ...lazy_dataclass import dataclass
 from ...patterns.language.constants import is_constant_op
 from ...patterns.matching.tracing import value_name
 from ...patterns.running.selection import check_known
@@ -58,8 +58,11 @@ class PlanFusionPass(StepwellPass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         if self.max_ops < 1:
             raise PassFailedException(f"{self.name}: max-ops is {self.max_ops}, expected at least 1")
-        rules = self._selected(self._all_rules(ctx))
-        for function in planned_functions(op):
+        functions = list(planned_functions(op))
+        plain = not self.file and not self.rules
+        # The rules need not even be read where no block has two ops before its last one.
+        rules = [] if plain and not any(map(_has_neighbours, functions)) else self._selected(self._all_rules(ctx))
+        for function in functions:
             if has_plan(function):
                 read_plan(function)
                 continue
@@ -73,6 +76,15 @@ class PlanFusionPass(StepwellPass):
     def _selected(self, rules: Sequence[GroupRule]) -> list[GroupRule]:
         check_known(self.rules, [rule.name for rule in rules], self.name)
         return [rule for rule in rules if not self.rules or rule.name in self.rules]
+
+
+def _has_neighbours(function: func.FuncOp) -> bool:
+    """Returns whether a block of `function` has two ops that might be one group. The last op of a block is in none."""
+    return any(
+        block.first_op is not last and last.prev_op is not block.first_op
+        for block in blocks_of(function)
+        if (last := block.last_op) is not None
+    )
 
 
 def plan_function(function: func.FuncOp, rules: Sequence[GroupRule], max_ops: int) -> None:

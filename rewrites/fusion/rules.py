@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
@@ -20,6 +19,7 @@ from ...core.text.parsing import make_context, parse_text, read_source
 from ...dialects.graph.contraction import MatmulOp
 from ...dialects.pattern.groups import GROUP_KINDS, GroupOp, GroupRuleOp, MergeGroupsOp, RequireGroupsOp
 from ...dialects.traits import LoopSemantics
+from ...lazy_dataclass import dataclass
 from ...patterns.language.signatures import RuleError, check_taken, plain_parameters
 from .groups import Group, Groups, sizes_of, without_ones
 from .siblings import are_siblings, uses_only_inside

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.exceptions import PassFailedException
 
 from ...core.passes.base import StepwellPass
+from ...lazy_dataclass import dataclass
 from ...patterns.language.functions import is_primitive
 from ...patterns.running.driver import Driver
 from ...patterns.running.selection import selected

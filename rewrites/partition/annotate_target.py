@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects import func
@@ -17,6 +16,7 @@ from ...core.messages.diagnostics import emit_remark
 from ...core.passes.base import StepwellPass
 from ...core.roles import PREPARE
 from ...dialects.traits import constant_kind, may_fail
+from ...lazy_dataclass import dataclass
 from ...patterns.language.functions import functions_of, is_primitive
 from ...patterns.language.match import Session
 from ...patterns.running.driver import program_order

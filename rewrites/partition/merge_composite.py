@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
 from ...core.passes.base import StepwellPass
+from ...lazy_dataclass import dataclass
 from .partition_by_pattern import outlined_matches, pattern_attributes
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i64
@@ -11,6 +10,7 @@ from xdsl.ir import Block, Operation
 
 from ...core.messages.diagnostics import emit_remark
 from ...core.passes.base import StepwellPass
+from ...lazy_dataclass import dataclass
 from ...patterns.language.functions import Purity
 from .annotate_target import open_functions
 from .block_order import is_ordered, producers_in

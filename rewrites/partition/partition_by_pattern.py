@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects import func
@@ -12,6 +11,7 @@ from xdsl.ir import Attribute, SSAValue
 
 from ...core.codegens import COMPILER
 from ...core.passes.base import StepwellPass
+from ...lazy_dataclass import dataclass
 from ...patterns.language.functions import PRIMITIVE, NameSupply
 from ...patterns.language.match import Session
 from .annotate_target import open_functions

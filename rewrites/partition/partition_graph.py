@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects import func
@@ -14,6 +13,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from ...core.codegens import COMPILER
 from ...core.messages.diagnostics import emit_remark, fail
 from ...core.passes.base import StepwellPass
+from ...lazy_dataclass import dataclass
 from ...patterns.language.constants import is_constant_op
 from ...patterns.language.functions import PRIMITIVE, NameSupply, captured_values, outlined
 from ...patterns.language.match import Session

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from xdsl.dialects import func
 from xdsl.ir import Operation, SSAValue
 
 from ...core.messages.diagnostics import emit_remark
+from ...lazy_dataclass import dataclass
 from ...patterns.language.constants import is_constant_op
 from ...patterns.language.match import Session
 from ...patterns.matching.compiled_rule import CompiledRule

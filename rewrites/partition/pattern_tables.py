@@ -14,7 +14,7 @@ rules, a list registered in Python, or the extension kind `pattern-table` of a p
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
@@ -28,6 +28,7 @@ from xdsl.utils.exceptions import PassFailedException
 from ...core.codegens import note_registration
 from ...core.messages.diagnostics import did_you_mean
 from ...core.plugins import registry
+from ...lazy_dataclass import dataclass
 from ...patterns.language.constants import is_constant_op
 from ...patterns.language.match import Match, Session
 from ...patterns.language.rules import Rule

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from math import prod
 from typing import Any
 
@@ -34,6 +33,7 @@ from ...dialects.graph.pooling import Pool2dOp
 from ...dialects.graph.reduction import ArgReductionOp, AxisNormalisationOp, ReductionOp
 from ...dialects.graph.sampling import ResampleOp
 from ...dialects.traits import constant_kind
+from ...lazy_dataclass import dataclass
 from ...patterns.language.functions import is_primitive
 
 TO_LAST = (0, 2, 3, 1)

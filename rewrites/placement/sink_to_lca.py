@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects import scf
@@ -13,6 +12,7 @@ from xdsl.ir import Block, Operation
 from ...core.messages.diagnostics import fail
 from ...core.passes.base import StepwellPass
 from ...dialects.traits import is_commutative
+from ...lazy_dataclass import dataclass
 from ...patterns.language.functions import is_primitive
 from ...patterns.running.driver import program_order
 from .choice import ancestor_in, branch_path, common_block, lowest_common_scope, movable

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 from xdsl.context import Context
@@ -10,6 +9,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.exceptions import PassFailedException
 
 from ...core.passes.base import StepwellPass
+from ...lazy_dataclass import dataclass
 from ...patterns.language.functions import is_closed
 from ...patterns.language.rules import Rule
 from ...patterns.running.driver import REWRITES_OF_ONE_OP, Driver

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from xdsl.context import Context
 from xdsl.dialects import func
 from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp, TensorType
@@ -18,6 +16,7 @@ from ...core.passes.base import StepwellPass
 from ...dialects import tensor_loop
 from ...dialects.graph.calls import CallKernelOp
 from ...dialects.graph.dynamic import DynamicOp
+from ...lazy_dataclass import dataclass
 from ...patterns.language.functions import functions_of
 from .kernels import has_unknowns
 from .propagation import Propagation, is_dynamic, sizes_text

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
@@ -14,6 +12,7 @@ from ...core.ir.element_types import element_bytes
 from ...core.messages.locations import copy_location
 from ...core.passes.base import StepwellPass
 from ...dialects.graph.elementwise import AstypeOp
+from ...lazy_dataclass import dataclass
 from ...patterns.language.constants import element_type
 from ...patterns.language.functions import is_primitive
 from ...patterns.running.driver import program_order

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
 from ...core.messages.diagnostics import Diagnostic, StepwellError
 from ...core.passes.base import StepwellPass
 from ...core.text.parsing import unknown_op
+from ...lazy_dataclass import dataclass
 from ...patterns.running.driver import Driver
 from ..shipped import shipped_rules
 

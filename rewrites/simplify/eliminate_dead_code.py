@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
 from ...core.passes.base import StepwellPass, count
+from ...lazy_dataclass import dataclass
 from ...patterns.language.functions import Purity
 from ...patterns.running.driver import is_dead, program_order
 

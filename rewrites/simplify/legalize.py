@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.ir import Operation
@@ -12,6 +10,7 @@ from ...core.messages.diagnostics import did_you_mean, emit_warning
 from ...core.passes.base import StepwellPass
 from ...dialects.graph.binary import MaximumOp, MultiplyOp
 from ...dialects.graph.constants import FullOp
+from ...lazy_dataclass import dataclass
 from ...patterns.language.constants import element_type
 from ...patterns.language.functions import is_primitive
 from ...patterns.running.driver import REWRITES_OF_ONE_OP, Driver

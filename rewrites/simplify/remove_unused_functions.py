@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from xdsl.context import Context
@@ -17,6 +16,7 @@ from ...core.messages.diagnostics import emit_warning
 from ...core.messages.texts import missing_function
 from ...core.passes.base import StepwellPass
 from ...core.roles import INSTANCES, prepare_function
+from ...lazy_dataclass import dataclass
 from ...patterns.language.functions import symbol_name
 
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
+from ...core.ir.walk import walk
 from ...core.passes.base import StepwellPass
+from ...lazy_dataclass import dataclass
 from ...patterns.running.driver import Driver
 from ...patterns.running.selection import selected
-from ..shipped import shipped_rules
+from ..shipped import rules_that_may_match, shipped_rules
 
 RULE_FILES: Final = (
     "simplify",
@@ -53,6 +54,12 @@ class SimplifyExprPass(StepwellPass):
     numerics: str = "default"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        rules = [rule for name in RULE_FILES for rule in shipped_rules(name)]
-        chosen = selected(rules, (*self.rules, *self.only), self.numerics, self.name)
-        Driver(ctx, chosen).run(op)
+        if self.rules or self.only:
+            rules = [rule for name in RULE_FILES for rule in shipped_rules(name)]
+            Driver(ctx, selected(rules, (*self.rules, *self.only), self.numerics, self.name)).run(op)
+            return
+        tried: set[str] = set()
+        while not (present := {each.name for each in walk(op)}) <= tried:
+            tried |= present  # What rules make of these ops may let others match.
+            rules = rules_that_may_match(tried, RULE_FILES, self.numerics)
+            Driver(ctx, selected(rules, (), self.numerics, self.name)).run(op)

@@ -9,10 +9,11 @@ number of bins. It depends on the smallest and the largest value only.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+
+from ...lazy_dataclass import dataclass
 
 _INDEX_BITS = 40
 """The number of bits of the integers that number bins from zero on, so that float64 holds a bin and a place in it."""

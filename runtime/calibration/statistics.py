@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,6 +18,7 @@ import numpy as np
 
 from ...core.messages.diagnostics import Diagnostic, StepwellError
 from ...core.messages.files import cannot, write_atomically
+from ...lazy_dataclass import dataclass
 from .histogram import Histogram
 
 FORMAT: Final = "stepwell-calibration"

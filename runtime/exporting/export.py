@@ -11,13 +11,13 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ...core.messages.files import write_file
 from ...core.roles import RUN_PARALLEL
 from ...core.weights import open_weights, write_weights
+from ...lazy_dataclass import dataclass
 from ...machine.code_target import CodeTarget, uses_tile_registers
 from ..errors import CompileError, ExecutionError
 from ..native.jit import compile_library, host_code_target

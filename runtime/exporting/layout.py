@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from ...core.roles import BUFFER_ALIGNMENT, aligned, prepare_function, prepare_key
+from ...lazy_dataclass import dataclass
 from ..errors import CompileError
 from ..program.describe import ROLES
 from ..program.description import Argument, Description, Entry

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from ...core.roles import RUN_PARALLEL
 from ...core.weights import WeightEntry
+from ...lazy_dataclass import dataclass
 from ..native.threads_text import MOST_THREADS, POOL
 
 NO_MEMORY, WRONG_PROCESSOR, NO_FILE, OTHER_FILE = -1, -2, -3, -4

@@ -12,9 +12,9 @@ strtol, sched_getaffinity or sysconf. The pool of threads uses more (`native/thr
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from ...core.roles import BUFFER_ALIGNMENT, prepare_key
+from ...lazy_dataclass import dataclass
 from ...lowering.llvm_text.names import symbol_text
 from ..program.description import Argument, Entry
 from .cpu import CHECK

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import ctypes
 import os
-from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
 from math import prod
@@ -21,6 +20,7 @@ from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.ir import Operation, SSAValue
 
 from ...core.codegens import Codegen, CodegenContext, NativeCode
+from ...lazy_dataclass import dataclass
 from ...lowering.shared.te_types import dtype_of
 from ...rewrites.fusion.inline_primitive import inline_call
 from .openblas_text import GemmText

@@ -9,14 +9,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, ModuleOp, StringAttr
 
+from ...analysis.drawing.html import output, table
 from ...core.passes.pipeline_text import expand_pipeline
 from ...core.roles import PROFILE
+from ...lazy_dataclass import dataclass
 from ..errors import ArgumentError, CompileError
 from ..program.describe import functions
 from ..program.program import BoundEntry
@@ -102,8 +104,19 @@ class Profile:
         """Returns plain data, which `stepwell-show --profile` reads from a file."""
         return asdict(self)
 
+    def __repr__(self) -> str:
+        names = ", ".join(kernel.name for kernel in self.kernels[:3]) + (", …" if len(self.kernels) > 3 else "")
+        return f"<stepwell.Profile {self.microseconds:.1f} µs a run: {names}>"
+
     def __str__(self) -> str:
-        rows = [("kernel", "calls", "µs", "share", "GFLOP/s", "GB/s")]
+        return "\n".join(table_lines(self._rows(), left=1))
+
+    def _repr_html_(self) -> str:
+        shares = [kernel.share for kernel in self.kernels]
+        return output(table(self._rows(), shares))
+
+    def _rows(self) -> list[tuple[str, ...]]:
+        rows: list[tuple[str, ...]] = [("kernel", "calls", "µs", "share", "GFLOP/s", "GB/s")]
         for kernel in self.kernels:
             flops = f"{kernel.gflops:.1f}" if kernel.gflops > 0 else "-"
             numbers = f"{kernel.microseconds:.1f}", f"{kernel.share:.1%}", flops, f"{kernel.gbytes:.1f}"
@@ -111,7 +124,7 @@ class Profile:
         rest = self.outside / self.microseconds if self.microseconds > 0 else 0.0
         rows.append(("(outside of kernels)", "", f"{self.outside:.1f}", f"{rest:.1%}", "", ""))
         rows.append((f"a run, median of {self.rounds}", "", f"{self.microseconds:.1f}", "", "", ""))
-        return "\n".join(table_lines(rows, left=1))
+        return rows
 
 
 @dataclass(frozen=True)
@@ -149,20 +162,23 @@ def measuring_program(source: Source, shapes: Shapes | None) -> Measuring:
     """Compiles the program of `source` with the pass `profile-kernels`. The compile cache has no part in it."""
     module = copy_of(source.module)
     description, code = source.compiled(module, with_profiling(source.pipeline_for(shapes), source.entry))
+    if PROFILE not in functions(module)[source.entry].attributes:
+        raise CompileError(f"@{source.entry} never stands on the scf level, where kernels are measured")
     return Measuring(source.program(description, code).entry(source.entry), rows_of(module, source.entry))
 
 
 def with_profiling(pipeline: str, entry: str) -> str:
     """
-    Returns the passes of `pipeline`, with `profile-kernels` after the last `lower-loops-to-scf`.
+    Returns the passes of `pipeline`, with `profile-kernels` after each `lower-loops-to-scf`. The first one that finds
+    the program on the scf level has an effect.
 
-    Raises CompileError without that.
+    Raises CompileError without any.
     """
     passes = [str(spec) for spec in expand_pipeline(pipeline)]
     if _MEASURED_STAIR not in passes:
         raise CompileError(f"the pipeline has no {_MEASURED_STAIR}, after which kernels are measured")
-    place = len(passes) - passes[::-1].index(_MEASURED_STAIR)
-    return ",".join([*passes[:place], f'profile-kernels{{entry="{in_pipeline(entry)}"}}', *passes[place:]])
+    measure = f'profile-kernels{{entry="{in_pipeline(entry)}" where-lowered=true}}'
+    return ",".join(f"{each},{measure}" if each == _MEASURED_STAIR else each for each in passes)
 
 
 def rows_of(module: ModuleOp, entry: str) -> tuple[tuple[str, str, int, int], ...]:

@@ -9,7 +9,7 @@ such as an access outside of a buffer, ends the trace before native code runs.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -28,6 +28,7 @@ from xdsl.ir import Operation
 from ...core.messages.locations import location_string
 from ...core.roles import KEY, prepare_function
 from ...dialects.tensor_loop import FuncOp
+from ...lazy_dataclass import dataclass
 from ...reference.failure import ReferenceFailure
 from ...reference.loops.run import run_loops
 from ...reference.loops.storage import Buffer

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from ...analysis.drawing.html import output, text
+from ...lazy_dataclass import dataclass
 from .table import table_lines
 
 Array = np.ndarray[Any, Any]
@@ -81,6 +82,12 @@ class Trace:
         if (value := _first(self.rewritten)) is not None:
             return f"the program computes what its graph says, but a pass on graphs changed a result: {value}"
         return f"no value diverges: {len(self.values)} values, {len(self.results)} results"
+
+    def __repr__(self) -> str:
+        return f"<stepwell.Trace of {len(self.values)} values: {'all agree' if self.first is None else 'one diverges'}>"
+
+    def _repr_html_(self) -> str:
+        return output(text(str(self)))
 
     def __str__(self) -> str:
         rows = [("value", "type", "absolute", "relative")]

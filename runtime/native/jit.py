@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import ctypes
+import os
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import CancelledError, Executor, Future
+from contextlib import suppress
 from functools import cache, lru_cache
 from hashlib import sha256
 from itertools import count
@@ -167,6 +170,33 @@ def _key(text: str, speed_level: int, target: CodeTarget) -> str:
     return disk.code_key(text, describe_target(target), str(effort_for(text, speed_level)))
 
 
+_AHEAD: dict[str, Future[bytes]] = {}
+"""The code of texts that is made while a program is still lowered, by `text_hash`."""
+
+_BEGUN: set[str] = set()
+"""The hashes of all texts whose code was ever made ahead in this process."""
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_AHEAD.clear)  # The thread at work does not live on there.
+
+
+def make_ahead(text: str, use_cache: bool, pool: Executor) -> None:
+    """Begins to compile LLVM text that calls programs, if nobody has. Nothing depends on it."""
+    name = text_hash(text)
+    if name not in _BEGUN:
+        _BEGUN.add(name)
+        _AHEAD[name] = pool.submit(kept_object, text, use_cache, disk.CALLS, 0)
+
+
+def _calling_code(text: str, use_cache: bool) -> bytes:
+    """Returns the object file for LLVM text that calls programs, which may have been made ahead."""
+    ahead = _AHEAD.pop(text_hash(text), None)
+    if ahead is not None:
+        with suppress(Exception, CancelledError):  # What fails ahead fails again below, where it is wanted.
+            return ahead.result()
+    return kept_object(text, use_cache, disk.CALLS, speed_level=0)
+
+
 def kept_object(text: str, use_cache: bool, kind: str, speed_level: int = 2, target: CodeTarget | None = None) -> bytes:
     """Returns the object file for LLVM text, which the compile cache on disk keeps as `kind` where it may be used."""
     if target is None and (given := _GIVEN.get(text_hash(text))) is not None:
@@ -286,7 +316,7 @@ class NativeLibrary:
         deleted.
         """
         try:
-            return cls(kept_object(text, use_cache, disk.CALLS, speed_level=0), symbols, (), addresses, kept)
+            return cls(_calling_code(text, use_cache), symbols, (), addresses, kept)
         except LinkError:
             disk.remove(_key(text, 0, host_code_target()), disk.CALLS)
             return cls(kept_object(text, use_cache, disk.CALLS, speed_level=0), symbols, (), addresses, kept)

@@ -6,11 +6,12 @@ from collections.abc import Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import chain
 
+from ...core.roles import RUN_PARALLEL
 from ...machine.code_target import CodeTarget
 from ..cache import PIECES
-from .jit import compile_object, kept_object
+from .jit import compile_object, host_code_target, kept_object, make_ahead
 from .objects import archive
-from .threads import usable_cpus
+from .threads import texts_of_runner, usable_cpus
 
 
 class PieceCompiler:
@@ -25,9 +26,20 @@ class PieceCompiler:
         self._pool = ThreadPoolExecutor(usable_cpus())
         self._started: dict[str, Future[bytes]] = {}
 
+    def make_ahead(self, *texts: str) -> None:
+        """Begins to compile what calls the program, which is wanted once the program is there."""
+        for text in texts:
+            make_ahead(text, self._use_cache, self._pool)
+
+    def _look_at(self, text: str) -> None:
+        """Begins to compile the pool of threads where a piece has parallel loops, for this machine."""
+        if RUN_PARALLEL in text and self._target == host_code_target():
+            self.make_ahead(*texts_of_runner())
+
     def start(self, text: str) -> Future[bytes]:
         """Begins to compile a piece, if nobody has."""
         if text not in self._started:
+            self._look_at(text)
             self._started[text] = self._pool.submit(self._piece, text)
         return self._started[text]
 
@@ -40,6 +52,7 @@ class PieceCompiler:
         pieces = iter(texts)
         first, second = next(pieces), next(pieces, None)
         if second is None:
+            self._look_at(first)
             return compile_object(first, self._target)
         waiting = [self.start(text) for text in chain((first, second), pieces)]
         return archive([each.result() for each in waiting])

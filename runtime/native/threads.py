@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ctypes
 import os
-from dataclasses import dataclass
 from functools import cache
 
 from ...core.roles import RUN_PARALLEL
+from ...lazy_dataclass import dataclass
 from ..errors import CompileError
 from .jit import NativeLibrary, host_code_target
 from .threads_text import LIMIT, LIMITED, LIMITED_TEXT, MOST_THREADS, PATIENCE_OF_POOL, POOL, SERIAL, pool_text
@@ -50,6 +50,11 @@ def runner(threads: int, use_cache: bool = True) -> Runner:
     library = NativeLibrary.kept(LIMITED_TEXT, [LIMITED, LIMIT], use_cache, {POOL: pool.address(POOL)}, pool)
     ctypes.c_int32.from_address(library.address(LIMIT)).value = min(threads, MOST_THREADS)
     return Runner(library.address(LIMITED), library)
+
+
+def texts_of_runner() -> tuple[str, str]:
+    """Returns the LLVM texts that `runner` compiles."""
+    return pool_text(host_code_target()), LIMITED_TEXT
 
 
 def patience(use_cache: bool = True) -> ctypes.c_int64:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import accumulate
 from math import prod
 from typing import Any, Final
@@ -11,6 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 from ...core.roles import BUFFER_ALIGNMENT, aligned
+from ...lazy_dataclass import dataclass
 from ...te.dtypes import numpy_dtype
 from ..errors import ArgumentError
 

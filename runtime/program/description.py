@@ -6,10 +6,10 @@ A `Description` is plain data, so that the compile cache and pickles can keep it
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from ...core.roles import ENTRY_PREFIX
+from ...lazy_dataclass import dataclass
 from .arrays import ArrayType
 
 

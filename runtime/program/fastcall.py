@@ -14,12 +14,13 @@ import os
 import struct
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
-from typing import Any, NoReturn
+from typing import Any, Final, NoReturn
 
 import numpy as np
 
+from ...lazy_dataclass import dataclass
 from ...te.dtypes import numpy_dtype
 from ..native.jit import NativeLibrary
 from .arrays import ArrayType
@@ -222,9 +223,13 @@ class Stub:
     run_into: _MethodDefinition
 
 
+CALLING_TEXT: Final = STUB + INTO
+"""The LLVM text of the functions that call programs."""
+
+
 @cache
 def _stub(use_cache: bool) -> Stub:
-    library = NativeLibrary.kept(STUB + INTO, [CALL, RUN_INTO, PROBE], use_cache)
+    library = NativeLibrary.kept(CALLING_TEXT, [CALL, RUN_INTO, PROBE], use_cache)
     call = _MethodDefinition(b"stepwell_entry", library.address(CALL), _METH_FASTCALL, None)
     run_into = _MethodDefinition(b"run_into", library.address(RUN_INTO), _METH_FASTCALL, None)
     return Stub(library, call, run_into)

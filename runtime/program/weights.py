@@ -16,7 +16,7 @@ from ...core.messages.diagnostics import did_you_mean, emit_remark, remarks_want
 from ...core.messages.locations import nearest_source_point, source_directory
 from ...core.messages.points import SourcePoint
 from ...core.roles import KEY, WEIGHTS, prepare_function
-from ...core.weights import WeightsError, open_weights
+from ...core.weights import WeightsError, open_weights, refuse_missing
 from ...dialects.graph.constants import WeightOp
 from ...te.dtypes import numpy_dtype
 from ..errors import CompileError
@@ -52,8 +52,10 @@ def bind_weights(
     known = wanted.keys() | ({} if module is None else keys_of(module))
     if isinstance(given, Mapping):
         arrays = {key: np.asarray(value) for key, value in given.items()}
-        _refuse_missing(arrays, wanted)
-        found = {key: _checked(key, arrays[key], type_) for key, type_ in wanted.items()}
+        missing = [key for key in wanted if key not in arrays]
+        if len(missing) > 1:
+            raise CompileError(f"the weights given have no {_some(missing)}")
+        found = {key: _checked(key, arrays, type_) for key, type_ in wanted.items()}
         if module is not None:
             _refuse_unknown(arrays, known)
         return found
@@ -62,10 +64,10 @@ def bind_weights(
     places = {} if module is None else {op.weight_key: nearest_source_point(op) for op in ops_of(module, WeightOp)}
     with _pointing_at(next(iter(places.values()), None)):
         file = open_weights(_side_car(named_file, directory, given, sorted(wanted)))
+    if missing := [key for key in wanted if key not in file]:
+        with _pointing_at(places.get(missing[0])):
+            refuse_missing(file, missing)
     arrays: dict[str, np.ndarray[Any, Any]] = {}
-    missing = next((key for key in wanted if key not in file.entries), None)
-    with _pointing_at(places.get(missing) if missing else None):
-        file.require_all(wanted)
     for key, type_ in wanted.items():
         with _pointing_at(places.get(key)):
             file.require(key, type_.dtype, tuple(size or 0 for size in type_.shape))
@@ -120,14 +122,11 @@ def _side_car(named: str | None, directory: Path | None, given: str | Path | Non
     return (directory or Path()) / named
 
 
-def _refuse_missing(given: Mapping[str, Any], wanted: Collection[str]) -> None:
-    missing = [key for key in wanted if key not in given]
-    if missing:
-        hint = did_you_mean(missing[0], given)
-        raise CompileError(f"the weights given have no {_some(missing)}" + (f"; {hint}" if hint else ""))
-
-
-def _checked(key: str, array: np.ndarray[Any, Any], type_: ArrayType) -> np.ndarray[Any, Any]:
+def _checked(key: str, arrays: Mapping[str, Any], type_: ArrayType) -> np.ndarray[Any, Any]:
+    if key not in arrays:
+        hint = did_you_mean(key, arrays)
+        raise CompileError(f"the weights given have no '{key}'" + (f"; {hint}" if hint else ""))
+    array = arrays[key]
     if array.dtype != numpy_dtype(type_.dtype) or not type_.fits(array.shape):
         found = "x".join(map(str, (*array.shape, array.dtype)))
         raise CompileError(f"weight '{key}' is given as {found}, the program expects {type_}")

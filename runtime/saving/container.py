@@ -16,7 +16,6 @@ import os
 import re
 import struct
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Final, NoReturn
@@ -26,6 +25,7 @@ from ...core.messages.diagnostics import Diagnostic, StepwellError
 from ...core.messages.files import reason_of
 from ...core.messages.texts import IS_A_DIRECTORY
 from ...core.roles import BUFFER_ALIGNMENT
+from ...lazy_dataclass import dataclass
 
 Bytes = bytes | memoryview
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from ...lazy_dataclass import dataclass
 from ..program.arrays import ArrayType
 from ..specialisations import Shapes
 from .container import refuse

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from hashlib import sha256
 from importlib import import_module
 from pathlib import Path
@@ -16,6 +15,7 @@ import numpy as np
 from ...core.passes.context import PassContext, current_context
 from ...core.roles import prepare_function
 from ...core.weights import open_weights, weight_pieces
+from ...lazy_dataclass import dataclass
 from ...machine.code_target import CodeTarget, uses_tile_registers
 from ..errors import CompileError, ProcessorError
 from ..native.jit import compile_object, text_hash

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import date
 from pathlib import Path
 
 from ...core.fingerprint import compiler_fingerprint
+from ...lazy_dataclass import dataclass
 from ...machine.machine import Machine
 from ...schedule.tuned.records import (
     CONFIRMATION,
@@ -63,7 +64,7 @@ class Database:
 
     def add(self, kind: str, kernel: str, name: str, program: str, outcome: Outcome, seed: int, threads: int) -> Record:
         """Appends what has been measured, and returns it."""
-        interval = outcome.interval
+        interval, times = outcome.interval, outcome.microseconds
         record = Record(
             kind=kind,
             kernel=kernel,
@@ -73,6 +74,7 @@ class Database:
             status=outcome.status,
             ratio=None if outcome.ratio is None else round(outcome.ratio, 4),
             interval=None if interval is None else (round(interval[0], 4), round(interval[1], 4)),
+            microseconds=None if times is None else (round(times[0], 3), round(times[1], 3)),
             rounds=len(outcome.ratios),
             seed=seed,
             threads=threads,

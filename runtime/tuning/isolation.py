@@ -1,4 +1,4 @@
-"""Runs jobs in a process of their own, and in a new one each time one crashes or hangs. Executors run `run_batch`."""
+"""Runs jobs in a process of their own, and in a new one each time one crashes or hangs."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ import subprocess
 import sys
 import tempfile
 import time
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ...lazy_dataclass import dataclass
 from . import child
 from .job import Job, Measure, Outcome
+from .site import site
 
 START_SECONDS = 60.0
 """The most time for a process to come up, which loads NumPy and LLVM."""
@@ -71,6 +72,11 @@ def run_batch(batch: Batch) -> list[Outcome]:
             _running.discard((batch.owner, process))
             process.end()
     return outcomes
+
+
+def run_batch_there(batch: Batch) -> tuple[str, list[Outcome]]:
+    """Returns where the batch was measured (`site`), and what `run_batch` returns. Executors run this."""
+    return site(), run_batch(batch)
 
 
 class _Child:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from math import comb
 from statistics import median
+
+from ...lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,8 @@ class Outcome:
     """Why the status is not `ok`."""
     fault_of_default: bool = False
     """The default does not run, so there is nothing to compare with."""
+    microseconds: tuple[float, float] | None = None
+    """The time of a call of the default and of the candidate, the medians of the rounds."""
 
     @property
     def ratio(self) -> float | None:

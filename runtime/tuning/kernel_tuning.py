@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from xdsl.utils.exceptions import DiagnosticException, ParseError
 
 from ...core.text.parsing import make_context
+from ...lazy_dataclass import dataclass
 from ...schedule.tuned.apply_tuning import program_of
 from ...schedule.tuned.kernels import Kernel
 from ...schedule.tuned.records import BEST, CONFIRMATION, TRIAL, Record

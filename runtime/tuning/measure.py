@@ -54,7 +54,9 @@ def measure(job: Job) -> Outcome:
         reason = difference(right, result, default.output_types[number][1].dtype)
         if reason is not None:
             return Outcome("wrong", detail=f"result {number}: {reason}")
-    return Outcome("ok", tuple(_ratios(job, default, candidate, arrays)))
+    rounds = _rounds(job, default, candidate, arrays)
+    times = median(theirs for theirs, _ in rounds), median(mine for _, mine in rounds)
+    return Outcome("ok", tuple(theirs / mine for theirs, mine in rounds), microseconds=times)
 
 
 @lru_cache(4)
@@ -114,8 +116,11 @@ def difference(right: Any, found: Any, dtype: str) -> str | None:
     )
 
 
-def _ratios(job: Job, default: Executable, candidate: Executable, arrays: list[Any]) -> list[float]:
-    """Returns the time of the default by that of the candidate for each round. Which one goes first alternates."""
+def _rounds(job: Job, default: Executable, candidate: Executable, arrays: list[Any]) -> list[tuple[float, float]]:
+    """
+    Returns the microseconds of a call of the default and of the candidate, for each round. Which one goes first
+    alternates.
+    """
     outputs = [type_.allocate(arrays[0] if arrays else None) for _, type_ in default.output_types]
     clock = time.thread_time_ns if job.threads == 1 else time.perf_counter_ns
     runs: list[Callable[[int], int]] = [
@@ -125,17 +130,15 @@ def _ratios(job: Job, default: Executable, candidate: Executable, arrays: list[A
         run(2)
     once = max(1, min(run(1) for run in runs))
     count = max(1, round(job.round_seconds * 1e9 / once))
-    ratios: list[float] = []
+    rounds: list[tuple[float, float]] = []
     for number in range(job.rounds):
-        if number % 2:
-            mine = runs[1](count)
-            ratios.append(runs[0](count) / max(1, mine))
-        else:
-            theirs = runs[0](count)
-            ratios.append(theirs / max(1, runs[1](count)))
-        if job.stop_below is not None and number + 1 >= LOOK_AFTER and median(ratios) < job.stop_below:
+        first = number % 2
+        took = {first: runs[first](count), 1 - first: runs[1 - first](count)}
+        rounds.append((took[0] / count / 1e3, max(1, took[1]) / count / 1e3))
+        ratio = median(theirs / mine for theirs, mine in rounds)
+        if job.stop_below is not None and number + 1 >= LOOK_AFTER and ratio < job.stop_below:
             break
-    return ratios
+    return rounds
 
 
 def _time(exe: Executable, outputs: list[Any], arrays: list[Any], count: int, clock: Callable[[], int]) -> int:

@@ -30,6 +30,7 @@ from .measure import measure as measure_job
 from .options import check_choices, check_measure, check_numbers, chosen_database
 from .progress import Progress
 from .report import TuningReport
+from .site import site
 from .workers import Workers
 
 APPLY = "apply-tuning"
@@ -75,8 +76,8 @@ def tune(
         trials: The most schedules for each loop function.
         seconds: The most seconds for all of them, the last confirmations aside.
         timeout: The most seconds for compiling and running one schedule.
-        executor: Any `concurrent.futures.Executor`, also of another machine of the same kind that has this package.
-            When None, threads start local processes.
+        executor: Any `concurrent.futures.Executor`, also of machines of the same kind that have this package. When
+            None, threads start local processes. What a lost worker was to measure is measured again.
         jobs: The number of jobs that the executor runs at a time.
         database: A file. When None, it is that of `compile`.
         candidates: The schedules to try first.
@@ -100,7 +101,10 @@ def tune(
     with ExitStack() as stack:
         count = jobs or (1 if executor is None else 4)
         pool = stack.enter_context(ThreadPoolExecutor(count)) if executor is None else executor
-        workers = stack.enter_context(Workers(pool, count, executor is None, measure, timeout))
+        workers = stack.enter_context(
+            # Records for "host" say that they are of this machine. Those for a named target may be of any.
+            Workers(pool, count, executor is None, measure, timeout, site() if target == "host" else None)
+        )
         bar = Progress(trials * len(kernels), progress)
         stack.callback(bar.close)
         records = Database(path, machine_named(target))

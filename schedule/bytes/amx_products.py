@@ -11,7 +11,6 @@ registers in between (`images.py`).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import product
 from math import ceil
 
@@ -22,6 +21,7 @@ from xdsl.ir.affine import AffineExpr
 from ...dialects import tile
 from ...dialects.tile import Place
 from ...dialects.tile.mma import AMX, AMX_MOST, AMX_ROWS, GROUP, group_of
+from ...lazy_dataclass import dataclass
 from ...machine.machine import Machine
 from ..kernels.contraction import Contraction, Operand
 from ..kernels.epilogue import Epilogue, emit_epilogue, epilogue_of, place_of, replace_grids

@@ -15,7 +15,6 @@ is exact.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from math import ceil, prod
 
 from xdsl.dialects import arith
@@ -28,6 +27,7 @@ from ...dialects import tile
 from ...dialects.schedule import DotsAttr, TileRegistersAttr, TilingAttr
 from ...dialects.tile import Place
 from ...dialects.tile.mma import GROUP, group_of
+from ...lazy_dataclass import dataclass
 from ...machine.machine import Machine
 from ..kernels.contraction import Contraction, Operand
 from ..kernels.epilogue import Epilogue, emit_epilogue, epilogue_of, place_of, replace_grids

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
@@ -21,6 +19,7 @@ from ...dialects.schedule import (
     WinogradAttr,
 )
 from ...dialects.tensor_loop import BlockOp, FuncOp, GridOp
+from ...lazy_dataclass import dataclass
 from ...machine.machine import Machine
 from ...machine.named import chosen_machine
 from ..bytes.products import is_byte_product, tile_byte_product

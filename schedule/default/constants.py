@@ -64,6 +64,16 @@ class Constants:
         )
 
 
+def run_once(module: ModuleOp) -> set[str]:
+    """Returns the names of the private loop functions that prepare functions alone call, when weights are loaded."""
+    kernels = {op.sym_name.data for op in ops_of(module, FuncOp) if op.sym_visibility is not None}
+    prepares: set[str] = set()
+    others: set[str] = set()
+    for call in ops_of(module, CallKernelOp):
+        (prepares if _in_prepare(call) else others).add(call.callee_name)
+    return (prepares & kernels) - others
+
+
 def _in_prepare(call: Operation) -> bool:
     function = call.parent_op()
     return function is None or PREPARE in function.attributes

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import ceil
 
 from xdsl.dialects.builtin import DictionaryAttr, IntegerType, StringAttr, bf16
@@ -32,6 +32,7 @@ from ...dialects.schedule import (
     WinogradAttr,
 )
 from ...dialects.tensor_loop import BlockOp, GridOp
+from ...lazy_dataclass import dataclass
 from ...machine.machine import Machine
 from ..bytes.amx_products import default_panels
 from ..bytes.products import byte_tile, is_byte_product, on_tile_registers

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from xdsl.dialects.builtin import f64
 from xdsl.ir import Block, Region
 from xdsl.rewriter import Rewriter
@@ -16,6 +14,7 @@ from ...core.ir.walk import ops_of, walk
 from ...dialects.schedule import OrderAttr
 from ...dialects.tensor_loop import BlockOp, Extent, ForOp, GridOp
 from ...dialects.tensor_loop.loops import loop_body
+from ...lazy_dataclass import dataclass
 from ..kernels.given_tiling import refuse
 from .several_rows import several_at_once
 

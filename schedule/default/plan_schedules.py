@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from math import prod
 from types import MappingProxyType
 
 from xdsl.context import Context
@@ -15,6 +15,7 @@ from ...core.passes.base import StepwellPass
 from ...core.roles import MAXIMUM, PREPACKED, ROWS, SHARE, STRIP, TILING
 from ...dialects.schedule import LeftOutAttr, OnTilesAttr, OrderAttr
 from ...dialects.tensor_loop import BlockOp, FuncOp, GridOp
+from ...lazy_dataclass import dataclass
 from ...machine.named import chosen_machine
 from ..depthwise.convolution import depthwise_of
 from ..grouped.split import split_all_groups
@@ -24,14 +25,14 @@ from ..kernels.epilogue import following_grid
 from ..kernels.given_tiling import refuse
 from ..moves.digits import split_into_digits
 from ..moves.joins import join_axes
-from ..products.transpose import transpose_of
+from ..products.transpose import Transpose, transpose_of
 from ..products.turned import turned
 from ..strips.chain import chain_of
 from ..strips.plan import plan_strips, strip_rows, why_whole
 from ..windows.plan import WindowPlan
 from ..windows.schedule import planned_window
 from ..windows.window import Window
-from .constants import Constants
+from .constants import Constants, run_once
 from .decide import (
     Decision,
     Options,
@@ -50,6 +51,12 @@ from .decide_loops import decide_loops, decide_threads, kernels
 
 OF_ITS_OWN = (OrderAttr, OnTilesAttr, LeftOutAttr)
 """The attributes that any block may have, whatever it computes."""
+
+ONCE_ELEMENTS = 1 << 21
+"""
+The most elements of a copy that is made once and is not worth tiles. It takes a few milliseconds then, in which LLVM
+compiles no more than a loop around it.
+"""
 
 
 @dataclass(frozen=True)
@@ -93,8 +100,9 @@ class PlanSchedulesPass(StepwellPass):
         options = Options(chosen_machine(self.target), self.winograd, self.flush)
         constants = Constants(op) if self.prepack else None
         self.count("convolutions split into groups", split_all_groups(op))
+        once = run_once(op)
         for function in ops_of(op, FuncOp):
-            Planner(function, options, constants).run()
+            Planner(function, options, constants, function.sym_name.data in once).run()
             decide_loops(function, options.target.has_wide_registers)
         decide_threads(op)
         if remarks_wanted():
@@ -103,12 +111,16 @@ class PlanSchedulesPass(StepwellPass):
 
 
 class Planner:
-    """Plans one loop function. `constants` is `None` where no weights are laid out."""
+    """
+    Plans one loop function. `constants` is `None` where no weights are laid out. `once` says that the function only
+    prepares weights.
+    """
 
-    def __init__(self, function: FuncOp, options: Options, constants: Constants | None):
+    def __init__(self, function: FuncOp, options: Options, constants: Constants | None, once: bool = False):
         self.function = function
         self.options = options
         self.constants = constants
+        self.once = once
         self.rest: dict[GridOp, None] = {}
         """The grids about which nothing is decided."""
 
@@ -130,7 +142,7 @@ class Planner:
         for given in list(self.rest):
             if not isinstance(chosen_for(given), OnTilesAttr | LeftOutAttr):
                 grid = self._simplified(given)
-                transpose = transpose_of(grid) if self._is_free(grid) else None
+                transpose = self._transpose(grid)
                 self._decided(grid, decide_order(grid) if transpose is None else decide_transpose(transpose))
 
     def _strips(self) -> None:
@@ -158,6 +170,19 @@ class Planner:
                 left_out = LeftOutAttr.of(block.block_name.data)
                 write(found.transpose.block, TILING, left_out, "tiles are turned on the way into panels")
                 self.rest.pop(found.transpose.grid, None)
+
+    def _transpose(self, grid: GridOp) -> Transpose | None:
+        """
+        Returns the transpose that `grid` is to be done as by tiles.
+
+        LLVM takes 10 to 20 ms for the shuffles of a tile. A short copy that runs once does not gain that back.
+        """
+        if not self._is_free(grid):
+            return None
+        found = transpose_of(grid)
+        if found is None or (self.once and chosen_for(grid) is None and prod(found.extents) <= ONCE_ELEMENTS):
+            return None
+        return found
 
     def _window(self, window: Window, plan: WindowPlan) -> None:
         """Leaves a reduction over windows, and a padded copy for it alone, to `apply-schedule-plan`."""

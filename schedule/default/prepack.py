@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import count
 
 from xdsl.context import Context
@@ -34,6 +34,7 @@ from ...dialects.graph.constants import WeightOp
 from ...dialects.schedule import DotsAttr, TileRegistersAttr, WinogradAttr
 from ...dialects.tensor_loop import BlockOp, FuncOp, GridOp
 from ...dialects.traits import constant_kind
+from ...lazy_dataclass import dataclass
 from ...machine.machine import Machine
 from ...machine.named import chosen_machine
 from ..bytes.products import byte_panels, emit_byte_panels, is_byte_product, tile_byte_product

@@ -8,7 +8,7 @@ inside the image form a run of their own. Above and below, whole rows of inputs 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from itertools import product
 from math import prod
@@ -23,6 +23,7 @@ from ...analysis.reductions import accumulators
 from ...analysis.reorder import is_reassociable, may_reorder
 from ...core.ir.element_types import is_small_float
 from ...dialects.tensor_loop import BlockOp, GridOp
+from ...lazy_dataclass import dataclass
 from ..kernels.contraction import Contraction, Operand, alone, bound_in_order, factors_of, index_ranges, initial_value
 from ..kernels.padding import is_zero, without_copy
 

@@ -16,7 +16,7 @@ rows above and below.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import ceil
 
 from xdsl.dialects import memref
@@ -26,6 +26,7 @@ from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
 from ...analysis.affine import is_linear, linear_terms
 from ...dialects.tensor_loop import AllocOp
+from ...lazy_dataclass import dataclass
 from ...machine.machine import Machine
 from ..kernels.contraction import Operand
 from ..kernels.epilogue import Epilogue

@@ -9,7 +9,7 @@ that memory is read in order.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, VectorType
@@ -19,6 +19,7 @@ from ...analysis.affine import linear_terms
 from ...core.roles import TILING
 from ...dialects import tile
 from ...dialects.schedule import DepthwiseAttr, FlatRowsAttr
+from ...lazy_dataclass import dataclass
 from ...machine.machine import Machine
 from ..kernels.contraction import Operand
 from ..kernels.epilogue import Epilogue, emit_epilogue, epilogue_of, place_of

@@ -5,7 +5,6 @@ Chooses the register tiles of a depthwise convolution: how many rows and pixels 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from math import gcd, prod
 
@@ -15,6 +14,7 @@ from ...analysis.affine import linear_terms
 from ...core.ir.element_types import element_bytes
 from ...core.roles import TILING
 from ...dialects.schedule import DepthwiseAttr
+from ...lazy_dataclass import dataclass
 from ...machine.machine import Machine
 from ..kernels.given_tiling import refuse
 from ..kernels.register_tiles import split_evenly

@@ -7,8 +7,6 @@ the group as an axis that both operands have. Groups with few channels share vec
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from xdsl.dialects import arith, memref
 from xdsl.dialects.builtin import AnyFloat, IntegerAttr, MemRefType
 from xdsl.ir import SSAValue
@@ -18,6 +16,7 @@ from ...analysis.affine import affine_of_value, linear_terms
 from ...analysis.loop_nests import levels_of, perfect_block
 from ...core.ir.walk import ops_of
 from ...dialects.tensor_loop import BlockOp, GridOp
+from ...lazy_dataclass import dataclass
 from ..kernels.contraction import bound_in_order
 
 

@@ -14,7 +14,7 @@ of a depthwise convolution (`depthwise/schedule.py`): a spread vector serves all
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import prod
 
 from xdsl.dialects.builtin import AnyFloat
@@ -24,6 +24,7 @@ from ...analysis.affine import linear_terms, normal_form
 from ...core.roles import TILING
 from ...dialects.schedule import DepthwiseAttr
 from ...dialects.tensor_loop import GridOp
+from ...lazy_dataclass import dataclass
 from ...machine.machine import Machine
 from ..depthwise.convolution import Depthwise, has_runs
 from ..kernels.contraction import Contraction, Operand, contraction_of

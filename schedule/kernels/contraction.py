@@ -9,7 +9,7 @@ High-Performance Matrix Multiplication", ACM TOMS 34(3), 2008, generalised to an
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 from xdsl.dialects import arith, memref, scf
@@ -25,6 +25,7 @@ from ...analysis.reductions import Accumulator, accumulators, init_stores
 from ...analysis.reorder import is_reassociable, may_reorder
 from ...core.ir.element_types import element_bytes, is_small_float
 from ...dialects.tensor_loop import BlockOp, GridOp
+from ...lazy_dataclass import dataclass
 
 Indices = tuple[AffineExpr, ...]
 """The indices of an access: one affine expression of the axes of the block per dimension of a buffer."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from xdsl.dialects import arith, memref
 from xdsl.dialects.builtin import FloatAttr, IndexType, IntegerAttr, VectorType
@@ -18,6 +17,7 @@ from ...core.ir.cloning import clone_op
 from ...dialects import tile
 from ...dialects.schedule import OnTilesAttr
 from ...dialects.tensor_loop import AllocOp, BlockOp, Extent, GridOp
+from ...lazy_dataclass import dataclass
 from .contraction import Contraction, Operand
 from .decisions import may_take
 from .scheduled_nest import Index, ScheduledNest

@@ -9,16 +9,23 @@ at least the latency of a multiply-add.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import ceil
+from operator import mul
 
 from ...dialects.tile.ops import LANES
+from ...lazy_dataclass import dataclass
 from ...machine.machine import Machine
 
 MOST_VECTORS = 8
 
 DEPTH = 4
 """The most steps of the sum that one `tile.mma` writes out."""
+
+IN_HALVES = (0.72, 0.59, 0.82)
+"""
+The cycles that a multiply-add, an element of a and an extended vector of b take of what they share where registers are
+worked on in halves. Fitted to the times of five tiles on a Zen 4 (docs/decisions/037-small-floats-go-on-in-f32.md).
+"""
 
 
 @dataclass(frozen=True)
@@ -80,11 +87,13 @@ def choose_tile(
     integers: bool = False,
     tallest: int | None = None,
     spare: int = 0,
+    extended: bool = False,
 ) -> RegisterTile:
     """
     Returns the tile with the fewest cycles for a result of `rows` x `columns`. With `far` b does not stay in L2. With
     `integers` a product and a sum are several instructions on every target. `tallest` is the most rows of a tile, and
-    `spare` registers are left to LLVM.
+    `spare` registers are left to LLVM. With `extended`, vectors of b are extended as they are loaded, and elements of a
+    are not.
     """
     fused = target.fma and not integers
     lanes = target.lanes(element_bytes)
@@ -99,7 +108,7 @@ def choose_tile(
                 break
             height = ceil(rows / ceil(rows / most))
             cost = sum(
-                count * _cycles(each, width, lanes, target, far, fused) * wide
+                count * _cycles(each, width, lanes, target, far, fused, extended) * wide
                 for each, count in split_evenly(rows, height)
                 for width, wide in split_columns(columns, vectors * lanes)
             )
@@ -120,16 +129,20 @@ def _is_cut_well(columns: int) -> bool:
     return rest & (rest - 1) == 0
 
 
-def _cycles(rows: int, columns: int, lanes: int, target: Machine, far: bool, fused: bool) -> float:
+def _cycles(
+    rows: int, columns: int, lanes: int, target: Machine, far: bool, fused: bool, extended: bool = False
+) -> float:
     """
     Returns the cycles per step of the sum of one tile.
 
     A part of a cycle per load is added to the time of the units, as not all loads overlap (measured). Rows of a are
     many streams, and vectors of b come from L2 or from beyond. Where products and sums are separate instructions, so is
-    the one that puts an element of a in all lanes.
+    the one that puts an element of a in all lanes. Extending vectors of b counts on machines where it was measured.
     """
     vectors = ceil(columns / lanes)
-    instructions = rows * vectors if fused else 2 * rows * vectors + rows
+    instructions: float = rows * vectors if fused else 2 * rows * vectors + rows
+    if extended and target.multiply_adds == 1:
+        instructions = max(instructions, sum(map(mul, IN_HALVES, (rows * vectors, rows, vectors))))
     delays = rows / 12 + vectors * (0.15 if far else 0.12)
     return max(instructions / target.multiply_adds, (rows + vectors) / target.loads, target.latency) + delays
 

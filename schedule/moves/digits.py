@@ -7,7 +7,7 @@ is `x[a, b]`. It then is affine, and the order of loops, vectors and tiles see h
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from math import prod
 
 from xdsl.dialects import arith
@@ -21,6 +21,7 @@ from ...core.ir.walk import walk
 from ...dialects.tensor_loop import BlockOp, GridOp
 from ...dialects.tensor_loop.loops import loop_body
 from ...dialects.traits import is_pure
+from ...lazy_dataclass import dataclass
 from ..kernels.contraction import bound_in_order
 from ..kernels.scheduled_nest import Index, ScheduledNest
 

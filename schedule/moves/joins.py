@@ -7,7 +7,6 @@ in place of seven that are half empty. A transpose of 56 × 56 pixels has 196 ti
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import prod
 
 from xdsl.dialects import memref, scf
@@ -23,6 +22,7 @@ from ...core.ir.walk import ops_of
 from ...dialects.tensor_loop import BlockOp, Extent, GridOp
 from ...dialects.tensor_loop.loops import loop_body
 from ...dialects.tile.ops import LANES
+from ...lazy_dataclass import dataclass
 from ..kernels.contraction import bound_in_order
 from ..products.transpose import transpose_of
 

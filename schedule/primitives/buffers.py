@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from xdsl.dialects import arith, memref
 from xdsl.dialects.builtin import IndexType, IntegerAttr, MemRefType
@@ -15,6 +15,7 @@ from ...analysis.access_regions import body_accesses
 from ...analysis.affine import linear_terms
 from ...dialects.tensor_loop import AllocOp, BlockOp, FuncOp
 from ...dialects.tensor_loop.syntax import value_name
+from ...lazy_dataclass import dataclass
 from .affine import told_apart
 from .errors import refuse
 from .nests import (

@@ -10,7 +10,6 @@ of `v`.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache, cached_property
 
 from xdsl.dialects import arith, math, memref, scf
@@ -27,6 +26,7 @@ from ...core.ir.kinds import is_kind
 from ...core.ir.walk import ops_of, walk
 from ...dialects.tensor_loop import AllocOp, BlockOp, ForOp, InitOp, LoopOp, YieldOp
 from ...dialects.tensor_loop.syntax import value_name
+from ...lazy_dataclass import dataclass
 from .affine import simplify, told_apart
 from .errors import refuse
 from .nests import block_name, loop_name, ranges_of

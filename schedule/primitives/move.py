@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType
 from xdsl.ir import Operation, SSAValue
@@ -15,6 +14,7 @@ from ...analysis.reductions import reduction_nest
 from ...dialects.schedule.ops import ComputeAtOp, ReverseComputeAtOp
 from ...dialects.tensor_loop import BlockOp, Constraint, ForOp
 from ...dialects.tensor_loop.syntax import value_name
+from ...lazy_dataclass import dataclass
 from .affine import Coverage
 from .buffers import (
     axes_at,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -17,6 +17,7 @@ from xdsl.dialects.builtin import AffineMapAttr, IntegerAttr, StringAttr, Symbol
 from xdsl.ir import Attribute
 
 from ...dialects.schedule.base import Field, StepOp
+from ...lazy_dataclass import dataclass
 
 Number = int
 """A number of a list for which the handle of a sampled number may stand, in programs and in methods of `Schedule`."""

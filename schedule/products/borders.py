@@ -13,7 +13,7 @@ kernel runs.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 from xdsl.dialects import arith, scf
@@ -21,6 +21,7 @@ from xdsl.ir import Block, Region, SSAValue
 from xdsl.ir.affine import AffineDimExpr
 
 from ...analysis.affine import linear_terms
+from ...lazy_dataclass import dataclass
 from ..kernels.contraction import Contraction, index_ranges
 from ..kernels.padding import is_zero
 from ..kernels.register_tiles import split_evenly

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import ceil
 
 from xdsl.dialects.builtin import MemRefType, VectorType
@@ -17,6 +17,7 @@ from ...core.ir.element_types import is_small_float
 from ...dialects import tile
 from ...dialects.tensor_loop import AllocOp
 from ...dialects.tile import Place
+from ...lazy_dataclass import dataclass
 from ..kernels.contraction import Contraction
 from ..kernels.epilogue import place_of
 from ..kernels.register_tiles import split_columns
@@ -196,6 +197,32 @@ class PackedPanels:
         """Returns the number of a panel of a block among all panels."""
         builder, run = self.builder, self.run_
         return builder.sum(builder.sum(builder.scaled(n0, run.count), panel), run.first)
+
+
+class _ExtendedPanels(PackedPanels):
+    """The panels of small floats that `source` holds, extended to the precision of the sums."""
+
+    def __init__(self, builder: ScheduledNest, c: Contraction, tiling: Tiling, source: SSAValue, made: SSAValue):
+        super().__init__(builder, c, tiling, made)
+        self.source = source
+
+    def _pack_row(self, values: list[Index], width: int, step: int) -> None:
+        at, rest = self._take(values, self.batch)
+        k0, n0, panel, *reduce, k = rest
+        place = self._packed(at | dict(zip(self.c.reduce, reduce, strict=True)), (k0, n0, panel), k, step)
+        row = VectorType(self.c.b.type.element_type, [1, width])
+        loaded = self.builder.add(tile.LoadOp(self.source, place.indices, row, place.along, place.by)).result
+        wide = widened(self.builder, loaded, self.c.tile_element)
+        self.builder.add(tile.StoreOp(wide, place.buffer, place.indices, place.along))
+
+
+def extended_panels(builder: ScheduledNest, c: Contraction, tiling: Tiling, packed: SSAValue) -> SSAValue:
+    """Emits loops that extend all panels to the precision of the sums. Returns the buffer that holds them."""
+    assert isinstance(packed.type, MemRefType)
+    made = builder.add(AllocOp(MemRefType(c.tile_element, packed.type.get_shape()))).results[0]
+    made.name_hint = "extended"
+    _ExtendedPanels(builder, c, replace(tiling, depth_blocks=1, panels=None), packed, made).pack_all()
+    return made
 
 
 def _element(buffer: SSAValue) -> Attribute:

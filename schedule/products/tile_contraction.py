@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import prod
 
 from xdsl.dialects import arith, scf
@@ -12,13 +12,14 @@ from xdsl.ir.affine import AffineExpr
 
 from ...dialects import tile
 from ...dialects.tensor_loop import GridOp
+from ...lazy_dataclass import dataclass
 from ..kernels.contraction import Contraction
 from ..kernels.epilogue import Epilogue, emit_epilogue, epilogue_of, place_of, replace_grids
 from ..kernels.padding import erase_with_buffers, padded_copy, without_copy
 from ..kernels.scheduled_nest import Bound, Index, ScheduledNest
 from ..kernels.tilings import LINE_BYTES, Tiling
 from .borders import Borders, Run, borders_of, emit_where_inside
-from .panels import PackedPanels
+from .panels import PackedPanels, extended_panels
 
 
 def tile_contraction(
@@ -38,6 +39,8 @@ def tile_contraction(
     epilogue = _epilogue(c, tiling)
     if epilogue is not None and tiling.depth_blocks > 1 and epilogue.out.type.element_type == c.tile_element:
         c = replace(c, out=epilogue.out)  # The parts are summed up where the result goes in the end.
+    if prepacked is not None and tiling.extended:
+        prepacked = extended_panels(builder, c, tiling, prepacked)
     ContractionNest(builder, c, tiling, epilogue, prepacked, reading.borders).run()
     replace_grids(source, epilogue, block)
     if reading.pad is not None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from xdsl.dialects import memref
 from xdsl.dialects.builtin import IntegerType, VectorType, i1
@@ -17,6 +16,7 @@ from ...analysis.reorder import may_reorder
 from ...dialects import tile
 from ...dialects.tensor_loop import BlockOp, GridOp
 from ...dialects.tile.ops import LANES
+from ...lazy_dataclass import dataclass
 from ..kernels.contraction import Operand, bound_in_order
 from ..kernels.epilogue import place_of
 from ..kernels.scheduled_nest import Bound, ScheduledNest

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from xdsl.dialects import memref
 from xdsl.dialects.builtin import VectorType
@@ -14,6 +14,7 @@ from ...dialects import tile
 from ...dialects.schedule import LeftOutAttr
 from ...dialects.tensor_loop import AllocOp, BlockOp
 from ...dialects.tile.ops import LANES
+from ...lazy_dataclass import dataclass
 from ..kernels.contraction import Contraction, Operand
 from ..kernels.decisions import may_take
 from ..kernels.epilogue import place_of

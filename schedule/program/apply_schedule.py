@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
@@ -12,6 +10,7 @@ from ...core.messages.diagnostics import Diagnostic, StepwellError
 from ...core.passes.base import StepwellPass
 from ...core.text.parsing import parse_text, read_source
 from ...dialects.schedule import ProgramOp, StepOp
+from ...lazy_dataclass import dataclass
 from .replay import Replay
 
 

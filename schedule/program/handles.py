@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from xdsl.ir import SSAValue
 
 from ...dialects.schedule.base import StepOp
 from ...dialects.tensor_loop import BlockOp, ForOp
+from ...lazy_dataclass import dataclass
 from .replay import Replay
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Handle:
     """
     A loop or block of the function that is scheduled. It stays valid until a primitive removes what it stands for.
@@ -25,8 +26,24 @@ class Handle:
         """Returns whether what it stood for is gone."""
         return self.value not in self.replay.values and self.replay.number(self.value) is None
 
+    def __repr__(self) -> str:
+        return f"<stepwell.{type(self).__name__} {self._name()}{self._details()}>"
 
-@dataclass(frozen=True)
+    def _name(self) -> str:
+        return self.value.name_hint or "?"
+
+    def _details(self) -> str:
+        return " (stale)" if self.is_stale else ""
+
+
+def extent_text(loop: ForOp) -> str:
+    """Returns the extent of a loop as it is written, with its kind: `8 vectorize`."""
+    extent = loop.extent
+    size = str(extent) if isinstance(extent, int) else f"%{extent.name_hint or '?'}"
+    return size if loop.kind_name == "serial" else f"{size} {loop.kind_name}"
+
+
+@dataclass(frozen=True, repr=False)
 class LoopHandle(Handle):
     """The handle of a `tensor_loop.for`."""
 
@@ -39,8 +56,11 @@ class LoopHandle(Handle):
         assert isinstance(found, ForOp)
         return found
 
+    def _details(self) -> str:
+        return super()._details() or f" in {extent_text(self.op)}"
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class BlockHandle(Handle):
     """The handle of a `tensor_loop.block`."""
 
@@ -53,8 +73,11 @@ class BlockHandle(Handle):
         assert isinstance(found, BlockOp)
         return found
 
+    def _name(self) -> str:
+        return super()._name() if self.is_stale else f'"{self.op.block_name.data}"'
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class NumberHandle(Handle):
     """A number that was sampled. It stands for itself in lists of numbers, such as the factors of a split."""
 
@@ -64,6 +87,9 @@ class NumberHandle(Handle):
         found = self.replay.number(self.value)
         assert found is not None
         return found
+
+    def _details(self) -> str:
+        return f" = {self.number}"
 
 
 Number = int | NumberHandle

@@ -13,15 +13,18 @@ Schedules from Python: every call runs a primitive and records it as a step of a
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from xdsl.dialects.builtin import DenseArrayBase, ModuleOp
 from xdsl.ir import Attribute
 from xdsl.utils.exceptions import VerifyException
 
+from ...analysis.drawing.html import folded, output, program
+from ...analysis.drawing.show import show
 from ...core.messages.diagnostics import OperationError
 from ...dialects.schedule import FROM_HANDLE, ProgramOp, StepOp, numbers_attribute
-from ...dialects.tensor_loop import BlockOp, ForOp
+from ...dialects.tensor_loop import BlockOp, ForOp, FuncOp
 from ..primitives.steps import COUNT, Primitive, property_of
 from .check import Checker
 from .handles import BlockHandle, Handle, LoopHandle, Number, NumberHandle
@@ -49,6 +52,24 @@ class Schedule(PrimitiveMethods):
     def program(self) -> ProgramOp:
         """Returns the trace as a copy: the steps so far, with the samples."""
         return self._program.clone()
+
+    def show(self, path: str | Path | None = None) -> None:
+        """Shows the steps and the loops in a notebook, and the loops as text elsewhere. `path` is a file instead."""
+        show(self, path)
+
+    def _shown_text(self) -> str:
+        """Returns what `show` prints: the steps so far and the module that they have made."""
+        return "\n".join([str(self._program), str(self.module)])
+
+    def __repr__(self) -> str:
+        functions = [f"@{each.sym_name.data}" for each in self.module.walk() if isinstance(each, FuncOp)]
+        more = f" and {len(functions) - 3} more" if len(functions) > 3 else ""
+        steps = len(self._program.body.block.ops)
+        return f"<stepwell.Schedule of {', '.join(functions[:3]) or 'no loop function'}{more}, {steps} steps>"
+
+    def _repr_html_(self) -> str:
+        steps = folded("steps", program(str(self._program)), is_open=True)
+        return output(steps, folded("loops", program(str(self.module)), is_open=True))
 
     def _record(self, primitive: Primitive, arguments: dict[str, Any]) -> Any:
         handles: list[Handle] = []

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from xdsl.dialects import arith, math, memref
+from xdsl.dialects import arith, memref
 from xdsl.dialects.builtin import StringAttr
 from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Attribute, Operation, SSAValue
@@ -18,7 +18,7 @@ from ...core.ir.walk import ops_of
 from ...core.roles import MAXIMUM
 from ...dialects.tensor_loop import AllocOp, BlockOp, FuncOp
 from ..kernels.given_tiling import refuse
-from .nan import nan_reaches_the_row
+from .nan import exponential_of, nan_reaches_the_row
 
 NONE, ZEROS, NAN = "none", "zeros", "nan"
 """What a maximum may pass over, as `stepwell.maximum` says it: nothing, the sign of a zero, or NaNs as well."""
@@ -120,11 +120,12 @@ def _only_used_by(value: SSAValue, op: Operation) -> bool:
 
 def _is_subtracted(value: SSAValue) -> bool:
     """
-    Returns whether `value`, extended or not, is only subtracted from something, and `exp` taken of the differences.
+    Returns whether `value`, extended or not, is only subtracted from something, and `exp` taken of the differences or
+    of their products with positive constants.
     """
     differences = [use.operation for use in value.uses]
     return all(
         (isinstance(op, arith.ExtFOp) and _is_subtracted(op.result))
-        or (isinstance(op, arith.SubfOp) and all(isinstance(use.operation, math.ExpOp) for use in op.result.uses))
+        or (isinstance(op, arith.SubfOp) and all(exponential_of(use.operation) for use in op.result.uses))
         for op in differences
     )

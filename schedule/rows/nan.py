@@ -5,14 +5,15 @@ Finds maxima that need not look for NaNs, as the rest of the row becomes NaN any
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from math import inf
 
 from xdsl.dialects import arith, math, memref
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
 from ...analysis.reductions import Accumulator, accumulators
-from ...core.ir.literals import constant_of
+from ...core.ir.literals import constant_of, float_of
 from ...dialects.tensor_loop import AllocOp, BlockOp, FuncOp
+from ...lazy_dataclass import dataclass
 from ..primitives.nests import covers_axes
 
 Access = memref.LoadOp | memref.StoreOp
@@ -31,16 +32,26 @@ def nan_reaches_the_row(block: BlockOp, maximum: Accumulator) -> bool:
         m[i] = max x[i, k];  e[i, j] = exp(x[i, j] - m[i]);  s[i] = sum e[i, k];  s[i] = 1 / s[i];
             y[i, j] = e[i, j] * s[i]
 
-    Or a product takes the exponentials, and its results are scaled (`scale-after-products`).
+    Or a product takes the exponentials, and its results are scaled (`scale-after-products`). The difference may be
+    multiplied by a positive constant (`relax-exponentials`).
     """
     return exponentials_of(block, maximum) is not None
 
 
-def exponentials_of(block: BlockOp, maximum: Accumulator) -> tuple[SSAValue, SSAValue] | None:
-    """
-    Returns the buffer of the exponentials of the numbers less their maximum, and that of what they are scaled by, which
-    is computed from their sum. It is `None` where `nan_reaches_the_row` does not hold.
-    """
+@dataclass(frozen=True)
+class Exponentials:
+    """The exponentials of numbers less the maximum of their row, which a number from their sum scales."""
+
+    op: math.ExpOp
+    difference: arith.SubfOp
+    buffer: SSAValue
+    """What the exponentials are stored in."""
+    scale: SSAValue
+    """The buffer of what they are scaled by, which is computed from their sum."""
+
+
+def exponentials_of(block: BlockOp, maximum: Accumulator) -> Exponentials | None:
+    """Returns the exponentials that a maximum is for. It is `None` where `nan_reaches_the_row` does not hold."""
     (load,) = maximum.loads
     update = maximum.store.value.owner
     assert isinstance(update, arith.MaximumfOp)
@@ -57,7 +68,7 @@ def exponentials_of(block: BlockOp, maximum: Accumulator) -> tuple[SSAValue, SSA
     if not pairs.is_whole(row.block, block):
         return None
     total = _normaliser(row, list(readers[0].indices))
-    return None if total is None else (row.store.memref, total)
+    return None if total is None else Exponentials(row.exponential, row.difference, row.store.memref, total)
 
 
 @dataclass
@@ -66,6 +77,8 @@ class _Row:
 
     block: BlockOp
     argument: SSAValue
+    difference: arith.SubfOp
+    exponential: math.ExpOp
     store: memref.StoreOp
 
 
@@ -131,12 +144,19 @@ def _exponential(maximum: memref.LoadOp) -> _Row | None:
         if not isinstance(argument.owner, arith.ExtFOp):
             return None
         argument = argument.owner.input
-    exponential = _only_user(difference.result)
-    store = None if not isinstance(exponential, math.ExpOp) else _only_user(exponential.result)
+    exponential = exponential_of(_only_user(difference.result))
+    store = None if exponential is None else _only_user(exponential.result)
     block = _block_of(maximum)
-    if not isinstance(store, memref.StoreOp) or block is None or _block_of(store) is not block:
+    if exponential is None or not isinstance(store, memref.StoreOp) or block is None or _block_of(store) is not block:
         return None
-    return _Row(block, argument, store)
+    return _Row(block, argument, difference, exponential, store)
+
+
+def exponential_of(user: Operation | None) -> math.ExpOp | None:
+    """Returns the exponential that the only user of a difference is, or that it multiplies the argument of."""
+    if isinstance(user, arith.MulfOp) and any(0.0 < (float_of(each) or 0.0) < inf for each in user.operands):
+        user = _only_user(user.result)
+    return user if isinstance(user, math.ExpOp) else None
 
 
 def _same(first: SSAValue, second: SSAValue, pairs: _Pairs) -> bool:

@@ -9,9 +9,9 @@ the rows of its number, one head further on.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from ...dialects import tile
+from ...lazy_dataclass import dataclass
 from ..kernels.contraction import Contraction, Operand
 from ..kernels.scheduled_nest import Index, ScheduledNest
 from .recut import Cut

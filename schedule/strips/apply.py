@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from xdsl.dialects.builtin import MemRefType, StringAttr, VectorType
 from xdsl.ir import Block, Operation, SSAValue
@@ -15,6 +15,7 @@ from ...core.ir.walk import ops_of
 from ...core.roles import TILING
 from ...dialects.schedule import TilingAttr
 from ...dialects.tensor_loop import AllocOp, BlockOp, ForOp, FuncOp, GridOp
+from ...lazy_dataclass import dataclass
 from ...machine.machine import Machine
 from ..kernels.contraction import Contraction, contraction_of
 from ..kernels.epilogue import Epilogue, epilogue_of
@@ -220,7 +221,7 @@ class _StripNest:
         else:
             tile = choose_tile(rows, columns, bytes_per, self.target, tallest=rows_near(c, self.target))
         depth = c.extent(c.k)
-        apart = c.b.stride_along(c.n) != 1 or c.b.stride_along(c.k) != columns or columns > tile.columns
+        apart = c.b.stride_along(c.n) != 1 or columns > tile.columns or not _stays_near(c, self.target)
         apart = apart or (is_small_float(c.b.type.element_type) and self.plan.total > FEW_TILES * tile.rows)
         parts = 1
         if deep:
@@ -271,6 +272,23 @@ class _StripNest:
         if at:
             loop.detach()
             loop.erase()
+
+
+def _stays_near(c: Contraction, target: Machine) -> bool:
+    """
+    Returns whether half of the second-level cache holds the right operand of a product where it is, beside the rest.
+
+    Rows some way apart only use some sets of the cache: one part in `apart / row` where `apart` is the largest power of
+    two that divides the bytes between them. Rows that are no whole registers have loads from two lines, which panels
+    avoid.
+    """
+    bytes_per = c.tile_element.size  # pyright: ignore[reportAttributeAccessIssue]
+    row, between = c.extent(c.n) * bytes_per, (c.b.stride_along(c.k) or 0) * bytes_per
+    if row == between:
+        return True
+    if row % target.register_bytes or between % target.register_bytes:
+        return False
+    return between > 0 and c.extent(c.k) * max(row, between & -between) <= target.l2_bytes // 2
 
 
 def _given(c: Contraction) -> Tiling | None:

@@ -8,7 +8,6 @@ of a few rows can go through all kernels while it is in a cache.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Operation, SSAValue
@@ -18,6 +17,7 @@ from ...analysis.access_regions import Access, body_accesses
 from ...analysis.loop_nests import body_ops, levels_of, perfect_block
 from ...analysis.reorder import may_reorder
 from ...dialects.tensor_loop import AllocOp, BlockOp, FuncOp, GridOp
+from ...lazy_dataclass import dataclass
 from ..kernels.contraction import Contraction, bound_in_order, contraction_of
 from ..kernels.epilogue import epilogue_of, following_grid
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import ceil, prod
 
 from xdsl.dialects.builtin import IntegerAttr, MemRefType
@@ -10,6 +9,7 @@ from xdsl.dialects.builtin import IntegerAttr, MemRefType
 from ...core.ir.element_types import element_bytes
 from ...core.roles import STRIP
 from ...dialects.tensor_loop import BlockOp
+from ...lazy_dataclass import dataclass
 from ...machine.machine import Machine
 from ..bytes.products import is_byte_product
 from ..kernels.given_tiling import refuse

@@ -15,7 +15,6 @@ After:
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from xdsl.dialects import arith, memref
 from xdsl.dialects.builtin import IndexType, IntegerAttr, MemRefType
@@ -28,6 +27,7 @@ from ...core.ir.cloning import clone_op
 from ...core.ir.walk import ops_of
 from ...core.roles import TILING
 from ...dialects.tensor_loop import BlockOp, GridOp
+from ...lazy_dataclass import dataclass
 from .chain import Chain, Dimensions, Link
 
 

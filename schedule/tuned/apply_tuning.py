@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from dataclasses import replace as replace_fields
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from ...core.messages.diagnostics import OperationError, emit_remark, emit_warni
 from ...core.passes.base import StepwellPass, collecting_statistics
 from ...core.text.parsing import parse_text
 from ...dialects.schedule import ProgramOp, StepOp
+from ...lazy_dataclass import dataclass
 from ...machine.named import chosen_machine
 from ..default.cpu import ScheduleCPUPass
 from ..default.prepack import PrepackWeightsPass

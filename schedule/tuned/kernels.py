@@ -15,7 +15,6 @@ schedule that fits one fits the other.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 
 from xdsl.dialects import func
@@ -30,6 +29,7 @@ from ...dialects.graph.constants import WeightOp
 from ...dialects.schedule import ProgramOp
 from ...dialects.schedule.ops import GetBlockOp
 from ...dialects.tensor_loop import BlockOp, CallOp, FuncOp
+from ...lazy_dataclass import dataclass
 from ..default.constants import Constants
 
 NAME = "kernel"

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from errno import ENOSPC
 from hashlib import sha256
 from math import isfinite
@@ -20,6 +20,7 @@ from typing import Any
 
 from ...core.messages.diagnostics import Diagnostic, StepwellError
 from ...core.messages.files import reason_of
+from ...lazy_dataclass import dataclass
 from ...machine.host import processor_name
 from ...machine.machine import KIB, Machine
 
@@ -52,6 +53,8 @@ class Record:
     """The time of the default divided by that of the schedule. Above 1, the schedule is faster."""
     interval: tuple[float, float] | None = None
     """The interval that holds the median with 95 % confidence."""
+    microseconds: tuple[float, float] | None = None
+    """The time of a call of the default and of the schedule, for people: it was another day when it was measured."""
     rounds: int = 0
     seed: int = 0
     threads: int = 1
@@ -132,8 +135,9 @@ def _record(line: str) -> Record | None:
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         return None
     known: dict[str, Any] = {key: data[key] for key in Record.__dataclass_fields__ if key in data}
-    if isinstance(known.get("interval"), list):
-        known["interval"] = tuple(known["interval"])
+    for name in ("interval", "microseconds"):
+        if isinstance(known.get(name), list):
+            known[name] = tuple(known[name])
     try:
         record = Record(**known)
     except TypeError:
@@ -143,14 +147,13 @@ def _record(line: str) -> Record | None:
 
 def _is_typed(record: Record) -> bool:
     """Returns whether the fields of a line are of their types."""
-    interval = () if record.interval is None else record.interval
+    pairs = [() if pair is None else pair for pair in (record.interval, record.microseconds)]
     ratio = () if record.ratio is None else (record.ratio,)
     return (
         all(isinstance(getattr(record, name), str) for name in _TEXTS)
         and all(type(getattr(record, name)) is int for name in ("rounds", "seed", "threads"))
-        and isinstance(interval, tuple)
-        and len(interval) in (0, 2)
-        and all(type(number) in (int, float) and isfinite(number) for number in (*ratio, *interval))
+        and all(isinstance(pair, tuple) and len(pair) in (0, 2) for pair in pairs)
+        and all(type(number) in (int, float) and isfinite(number) for pair in (ratio, *pairs) for number in pair)
     )
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import prod
 
+from ...lazy_dataclass import dataclass
 from .window import Side, Window
 
 MOST_TAPS = 32

@@ -4,7 +4,7 @@ Recognises reductions over windows: `out[.., o, ..] = combine over k of f(image[
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import inf, prod
 
 from xdsl.dialects import arith, memref, scf
@@ -18,6 +18,7 @@ from ...analysis.reductions import accumulators
 from ...analysis.reorder import is_reassociable, may_reorder
 from ...core.ir.walk import ops_of, walk
 from ...dialects.tensor_loop import BlockOp, GridOp
+from ...lazy_dataclass import dataclass
 from ..kernels.contraction import Operand
 from ..kernels.padding import padding_of
 

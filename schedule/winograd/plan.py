@@ -16,7 +16,7 @@ Filters are transformed when the program is loaded. Sources: S. Winograd, "Arith
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import ceil, prod
 
 from xdsl.dialects.builtin import Float32Type, Float64Type
@@ -26,6 +26,7 @@ from ...analysis.affine import linear_terms
 from ...analysis.work import WORTH_SHARING
 from ...core.ir.element_types import is_small_float
 from ...dialects.tensor_loop import GridOp
+from ...lazy_dataclass import dataclass
 from ...machine.machine import Machine
 from ..kernels.contraction import Contraction, Operand, alone
 from ..kernels.padding import is_zero, without_copy
@@ -116,10 +117,10 @@ def winograd_of(c: Contraction) -> Winograd | None:
     Returns the form of `c` for Winograd's filtering. It is `None` when `c` is no convolution of 3x3 with stride 1 whose
     sums are in single or double precision. Images and filters may be small floats.
     """
-    types = {c.a.type.element_type, c.b.type.element_type}
+    types = {c.a.type.element_type, c.b.type.element_type} - {c.tile_element}
     if not isinstance(c.tile_element, Float32Type | Float64Type) or not is_zero(c.init):
         return None
-    if types != {c.tile_element} and not (len(types) == 1 and all(map(is_small_float, types))):
+    if len(types) > 1 or not all(map(is_small_float, types)):
         return None
     if len(c.reduce) != 2 or any(c.extents[axis] != TAPS for axis in c.reduce) or c.m is None:
         return None

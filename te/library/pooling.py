@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from ...lazy_dataclass import dataclass
 from .. import dtypes, ops
 from ..expr import Axis, Const, Expr, TEError, binary, const
 from ..tensor import Dim, Tensor, reduce_axis

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from math import prod
 
+from ...lazy_dataclass import dataclass
 from .. import dtypes, ops
 from ..expr import Expr, TEError, binary, const
 from ..tensor import Dim, Tensor, reduce_axis

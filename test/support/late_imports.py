@@ -10,35 +10,40 @@ from __future__ import annotations
 from typing import Final
 
 STARTS_FAST: Final = {
-    "__init__.py": "core.messages.collector",
+    "__init__.py": "analysis.drawing.notebook contextlib core.late_formats core.messages.collector llvmlite threading",
+    "analysis/drawing/notebook.py": "analysis.drawing.programs",
+    "analysis/drawing/show.py": "IPython",
+    "analysis/ranges/checks.py": "analysis.ranges.function_faults",
     "core/mapped.py": "numpy",
     "core/messages/diagnostics.py": "core.messages.locations difflib",
-    "core/plugins.py": "importlib",
+    "core/installed.py": "importlib",
     "core/weights.py": "numpy",
     "dialects/graph/base.py": "te te.library",
     "dialects/graph/constants.py": "te.library",
+    "dialects/graph/indices.py": "numpy",
+    "dialects/graph/operands.py": "numpy",
     "patterns/pdl/importer.py": "patterns.pdl.native patterns.pdl.pattern patterns.pdl.rewrite xdsl",
     "rewrites/constants/fold_constant.py": "rewrites.constants.constant_values te.evaluation",
     "rewrites/constants/known_values.py": "numpy rewrites.constants.constant_values te.evaluation",
     "rewrites/constants/zero_subnormals.py": "numpy rewrites.constants.constant_values",
     "rewrites/inference/scale_axis.py": "rewrites.constants.constant_values",
-    "runtime/cache.py": "core.plugins importlib schedule.tuned.records tempfile",
-    "runtime/executable.py": "analysis.memory core.text.parsing runtime.exporting.export runtime.looking.profile"
-    " runtime.looking.trace runtime.pickling runtime.saving.writing",
+    "runtime/cache.py": "importlib schedule.tuned.records tempfile",
+    "runtime/executable.py": "analysis.drawing.show analysis.memory core.text.parsing runtime.exporting.export"
+    " runtime.looking.profile runtime.looking.showing runtime.looking.trace runtime.pickling runtime.saving.writing",
     "runtime/load.py": "runtime.saving.text",
     "runtime/native/emit_assembly.py": "runtime.native.jit runtime.native.targets",
     "runtime/program/sizes.py": "core.ir.sizes",
     "runtime/saving/reading.py": "runtime.saving.text",
     "runtime/source.py": "lowering.llvm_text.emit_llvm_text runtime.machine_code schedule.tuned.records",
-    "runtime/stairs.py": "schedule.tuned.apply_tuning",
+    "runtime/stairs.py": "lowering.kernels_first lowering.llvm.listening schedule.tuned.apply_tuning",
     "schedule/program/apply_schedule.py": "schedule.program.check",
     "schedule/program/check.py": "numpy",
     "te/dtypes.py": "ml_dtypes numpy",
     "tools/calibrate.py": "runtime.calibration.calibrate runtime.calibration.statistics",
     "tools/compile.py": "frontends.onnx.compiled machine.named runtime.compile tools.import_onnx",
-    "tools/import_onnx.py": "core.passes.progress frontends.onnx.importer frontends.onnx.unsupported numpy"
-    " rewrites.constants.externalize_weights xdsl",
-    "tools/opt.py": "tools.options.expected tools.options.listings traceback",
+    "tools/import_onnx.py": "core.passes.progress dialects.graph.literals frontends.onnx.importer"
+    " frontends.onnx.unsupported numpy rewrites.constants.externalize_weights tools.options.plugin_files xdsl",
+    "tools/opt.py": "tools.options.expected tools.options.listings tools.options.plugin_files traceback",
     "tools/options/array_files.py": "numpy zipfile zlib",
     "tools/options/rules.py": "patterns.language.match patterns.matching.matcher patterns.matching.tracing"
     " patterns.running.explain patterns.running.statistics patterns.text.loading rewrites.fusion.rules"
@@ -48,13 +53,14 @@ STARTS_FAST: Final = {
     " testing.rule_sets.known",
     "tools/options/weights.py": "dialects.graph.literals rewrites.constants.externalize_weights",
     "tools/main.py": "core.messages.diagnostics tools.options.command",
-    "tools/run.py": "json numpy runtime.compile runtime.load runtime.stairs tools.options.times"
-    " tools.pages.memory_table",
+    "tools/run.py": "json numpy runtime.compile runtime.load runtime.stairs tools.options.times",
+    "tools/options/command.py": "importlib tools.options.plugin_files",
     "tools/options/times.py": "runtime.executable",
     "tools/show.py": "core.ir.verification core.passes.pipelines core.passes.progress core.text.parsing"
-    " tools.drawing.boxes tools.drawing.drawing",
-    "tools/start.py": "importlib",
+    " analysis.drawing.boxes analysis.drawing.drawing",
+    "tools/start.py": "core.late_formats importlib",
     "tools/tune.py": "runtime.tuning.tune",
+    "universe.py": "core.late_formats",
 }
 """
 What takes long to load and is not always needed: a flag is read, a program printed or compiled from the cache without

@@ -40,6 +40,8 @@ SUBROOMS: Final[dict[str, tuple[str, ...]]] = {
         "codegens",
         "fingerprint",
         "plugins",
+        "installed",
+        "late_formats",
         "roles",
         "messages",
     ),
@@ -57,6 +59,7 @@ SUBROOMS: Final[dict[str, tuple[str, ...]]] = {
         "fusion",
         "simplify",
         "shipped",
+        "rule_texts",
     ),
     "schedule": (
         "tuned",
@@ -75,6 +78,7 @@ SUBROOMS: Final[dict[str, tuple[str, ...]]] = {
         "kernels",
     ),
     "lowering": (
+        "kernels_first",
         "pipelines",
         "llvm_text",
         "scf",
@@ -137,6 +141,7 @@ SUBROOMS: Final[dict[str, tuple[str, ...]]] = {
     ),
     "testing": ("interpreting", "rule_sets", "rules", "lit_format", "in_process", "run_line", "assembly", "programs"),
     "tools": (
+        "completion",
         "main",
         "compile",
         "cache",
@@ -149,7 +154,6 @@ SUBROOMS: Final[dict[str, tuple[str, ...]]] = {
         "calibrate",
         "import_onnx",
         "pages",
-        "drawing",
         "options",
         "start",
         "bootstrap",

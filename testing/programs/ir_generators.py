@@ -11,12 +11,12 @@ from __future__ import annotations
 import random
 import struct
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from math import isfinite
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
+from ...lazy_dataclass import dataclass
 from ...reference import evaluate
 from ...reference.element_types import NAMES
 from .values import arrays_of

@@ -9,11 +9,12 @@ integers, positions of maxima).
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, Final
 
 import numpy as np
 
+from ...lazy_dataclass import dataclass
 from . import movement_generators as movement
 from . import op_generators as ops
 from .ir_generators import Chooser, OpCase, RandomChooser, TensorSpec, function_text, rarely, result_names, spec_of

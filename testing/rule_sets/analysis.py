@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from xdsl.context import Context
 
 from ...core.text.parsing import make_context
+from ...lazy_dataclass import dataclass
 from ...patterns.text.loading import placed_rules_of_text
 from .ending import endings
 from .examples import EXAMPLES, Example, examples_of

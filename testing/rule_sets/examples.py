@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
+from ...lazy_dataclass import dataclass
 from ...patterns.language.match import Session
 from ...patterns.language.rules import Rule
 from ...patterns.matching.compiled_rule import CompiledRule

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
 from ...core.messages.locations import location_string
+from ...lazy_dataclass import dataclass
 from ...patterns.language.rules import NUMERICS, Rule
 from ..rules.reporting import program_text
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from xdsl.context import Context
@@ -12,6 +11,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.exceptions import VerifyException
 
 from ...core.messages.diagnostics import OperationError, listening
+from ...lazy_dataclass import dataclass
 from ...patterns.language.match import Session
 from ...patterns.language.rules import NUMERICS, Numerics, Rule
 from ...patterns.matching.compiled_rule import compiled_once

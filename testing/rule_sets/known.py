@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import tomllib
-from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
 from ...core.messages.diagnostics import Diagnostic, StepwellError
+from ...lazy_dataclass import dataclass
 from .findings import Finding
 from .joining import AGREE
 

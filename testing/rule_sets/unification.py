@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final
 
 from xdsl.context import Context
 
 from ...dialects.traits import Commutative
+from ...lazy_dataclass import dataclass
 from ...patterns.language.constraints import Holds, Literal, Test, Where
 from ...patterns.language.patterns import Any_, Capture, Constant, Op, Or, Pattern, Splat
 from ...patterns.language.rules import NUMERICS, Require, Rule

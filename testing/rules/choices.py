@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final
 
+from ...lazy_dataclass import dataclass
 from ..programs import op_generators as ops
 from ..programs.ir_generators import Chooser, ElementType, TensorSpec, rarely
 

@@ -11,7 +11,7 @@ Running a program before and after a rule, and what equal means for each numeric
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final
 
 import numpy as np
@@ -20,6 +20,7 @@ from xdsl.dialects.builtin import IntegerType, ModuleOp
 from xdsl.ir import Operation
 
 from ...dialects.graph.base import shaped_of
+from ...lazy_dataclass import dataclass
 from ...reference.failure import ReferenceFailure
 from ...reference.run import NoReferenceError, ReferenceRunError, run
 from ..programs.op_generators import FLOATS

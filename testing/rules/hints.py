@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Final
 
+from ...lazy_dataclass import dataclass
 from ...patterns.language.constants import element_type
 from ...patterns.language.constraints import HasDtype, HasShape, HasType, Holds, Test, Where
 from ...patterns.language.patterns import Op, Pattern, Splat, all_below

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from xdsl.dialects import func, scf
 from xdsl.dialects.builtin import ModuleOp, StringAttr, TensorType
 from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue
 
+from ...lazy_dataclass import dataclass
 from ...patterns.language.combinators import Together
 from ...patterns.language.constraints import And, Argument, Literal, Not, Where
 from ...patterns.language.patterns import Any_, Capture, Constant, Op, Or, Pattern, Rest, Result, Splat

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from typing import Any, Final
 
 from xdsl.context import Context
@@ -12,6 +12,7 @@ from xdsl.ir import SSAValue
 from xdsl.irdl import IRDLOperation
 
 from ...dialects.traits import Commutative
+from ...lazy_dataclass import dataclass
 from ...patterns.language.constraints import HasDtype, HasType, Where
 from ...patterns.language.match import Match
 from ...patterns.language.patterns import Any_, Capture, Constant, Op, Pattern, Result, Splat, all_below, fresh_key

@@ -5,7 +5,7 @@ from __future__ import annotations
 import tomllib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 from typing import Final, Literal
@@ -15,6 +15,7 @@ from xdsl.context import Context
 
 from ...core.messages.diagnostics import Diagnostic, StepwellError
 from ...core.text.parsing import make_context
+from ...lazy_dataclass import dataclass
 from ...patterns.language.registry import RuleError
 from ...patterns.language.rules import Rule
 from .checking import RuleCheck, Settings

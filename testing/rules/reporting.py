@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal
 
 from xdsl.dialects.builtin import ModuleOp
 
+from ...lazy_dataclass import dataclass
 from ...patterns.language.rules import Rule
 from .compare import Outcome
 

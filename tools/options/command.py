@@ -8,6 +8,7 @@ import re
 import shlex
 import signal
 import sys
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Final, NoReturn, TextIO
@@ -15,13 +16,14 @@ from typing import Any, Final, NoReturn, TextIO
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
-from ...core.messages.diagnostics import Diagnostic, StepwellError, attach_source_line, did_you_mean, render
+from ...core.messages.diagnostics import Diagnostic, DiagnosticWarning, StepwellError, attach_source_line, did_you_mean
 from ...core.messages.locations import STANDARD_INPUT
 from ...core.messages.points import SourcePoint
 from ...core.text.errors import diagnostic_of, reproduced_by
 from ...core.text.parsing import make_context, parse_text, read_source
 from ...runtime.errors import ArgumentError, CompileError, ExecutionError
 from ..start import INTERRUPTED
+from .colours import MODES, colour_mode, show
 
 Sources = dict[str, str]
 """The texts of the programs that a tool has read, by name: errors quote their lines."""
@@ -38,18 +40,79 @@ SHARED_FLAGS: Final[dict[str, dict[str, Any]]] = {
     "--weights": {"metavar": "FILE", "help": "read the weights from this safetensors file"},
     "--threads": {"type": int, "metavar": "N", "help": "use at most N threads"},
     "--no-cache": {"action": "store_true", "help": "do not use the compile cache"},
+    "--load-plugin": {
+        "metavar": "FILE.py",
+        "action": "append",
+        "default": [],
+        "help": "add the dialects, passes and targets of this file; may be given several times",
+    },
     "--debug": {"action": "store_true", "help": "show a Python traceback with an error"},
 }
 """What several tools take alike: the names of an argument, and how it is declared."""
 
 
+class _Help(argparse.HelpFormatter):
+    """Leaves texts of several lines, which are examples, as they are."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        return text if "\n" in text else super()._fill_text(text, width, indent)
+
+
+class _VersionAction(argparse.Action):
+    """Prints our version, and those of the packages that machine code depends on."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> NoReturn:
+        print(f"{parser.prog} {version()}")
+        parser.exit()
+
+
+def version() -> str:
+    """Returns our version, and those of the packages that machine code depends on."""
+    from importlib.metadata import version as of
+
+    own = sys.modules[__name__.partition(".")[0]].__version__
+    return f"{own} (xDSL {of('xdsl')}, llvmlite {of('llvmlite')}, Python {sys.version.split()[0]})"
+
+
 class ArgumentParser(argparse.ArgumentParser):
-    """Reports a wrong command line as a diagnostic instead of pages of usage."""
+    """
+    Reports a wrong command line as a diagnostic instead of pages of usage.
+
+    `examples` are command lines, one a line, which end the help. Every command has `--version` and `--color`.
+    """
+
+    def __init__(self, *, examples: str = "", **given: Any):
+        lines = [f"  {line}" for line in examples.splitlines() if line]
+        epilog = "\n".join(["examples:", *lines]) if lines else None
+        super().__init__(formatter_class=_Help, epilog=epilog, **given)
+        self.add_flags_of_all()
+
+    def add_flags_of_all(self) -> None:
+        """Adds the flags that every command has."""
+        self.add_argument("-v", "--version", action=_VersionAction, nargs=0, help="show the version and end")
+        self.add_argument(
+            "--color",
+            choices=MODES,
+            default="auto",
+            help="colour programs and errors; auto does on a terminal, unless NO_COLOR is set or TERM is dumb",
+        )
 
     def add_shared(self, *flags: str) -> None:
         """Adds arguments of `SHARED_FLAGS` in this order."""
         for flag in flags:
             self.add_argument(*flag.split(), **SHARED_FLAGS[flag])
+
+    def parse_args(  # pyright: ignore[reportIncompatibleMethodOverride]
+        self, args: Any = None, namespace: Any = None
+    ) -> Any:
+        """Returns the options. What `--load-plugin` names is loaded; the compile cache does not know such files."""
+        options = super().parse_args(args, namespace)
+        if getattr(options, "load_plugin", None):
+            from .plugin_files import load_plugin_files
+
+            load_plugin_files(options.load_plugin)
+            options.no_cache = True
+        return options
 
     def error(self, message: str) -> NoReturn:
         hint = None
@@ -67,9 +130,14 @@ def run_tool(tool: str, argv: Sequence[str] | None, act: Callable[[list[str], So
     instead. 130 after ctrl-C; 1, silently, where the reader of standard output has gone.
     """
     words = list(sys.argv[1:] if argv is None else argv)
+    with colour_mode(words):
+        return _run_tool(tool, words, act)
+
+
+def _run_tool(tool: str, words: list[str], act: Callable[[list[str], Sources], int]) -> int:
     sources: Sources = {}
     try:
-        with _standard_output(), reproduced_by(shlex.join([tool, *words])):
+        with _standard_output(), _warnings(), reproduced_by(shlex.join([tool, *words])):
             return act(words, sources)
     except SystemExit as exit_:  # argparse's --help and --version
         return exit_.code if isinstance(exit_.code, int) else 0
@@ -82,7 +150,7 @@ def run_tool(tool: str, argv: Sequence[str] | None, act: Callable[[list[str], So
         if "--debug" in words:
             raise
         with reproduced_by(shlex.join([tool, *words])):
-            print(render(explained(error, sources)), file=sys.stderr)
+            show(explained(error, sources))
         return 1
 
 
@@ -112,6 +180,24 @@ def _standard_output() -> Iterator[None]:
         silence(sys.stdout)
         reason = "it is closed" if error.strerror is None else error.strerror.lower()
         raise StepwellError(Diagnostic(f"cannot write to standard output: {reason}")) from error
+
+
+@contextmanager
+def _warnings() -> Iterator[None]:
+    """Shows our warnings as diagnostics. Those of others look as ever."""
+    before = warnings.showwarning
+
+    def shown(message: Warning | str, *where: Any) -> None:
+        if isinstance(message, DiagnosticWarning):
+            show(message.diagnostic)
+        else:
+            before(message, *where)
+
+    warnings.showwarning = shown
+    try:
+        yield
+    finally:
+        warnings.showwarning = before
 
 
 def silence(stream: TextIO) -> None:

@@ -14,11 +14,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from ...core.messages.diagnostics import Diagnostic
 from ...core.messages.points import SourcePoint
+from ...lazy_dataclass import dataclass
 
 _EXPECTATION: Final = re.compile(
     r"expected-(?P<severity>error|warning|remark|note)(?P<regex>-re)?"

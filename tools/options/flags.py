@@ -31,6 +31,7 @@ def add_flags(parser: argparse.ArgumentParser, targets: Iterable[str]) -> None:
             "the step that changes a result is an error"
         ),
     )
+    group.add_argument("--kernel", metavar="NAME", help="with -t asm: print the code of this function only")
     group.add_argument("--remarks", action="store_true", help="show what passes did or did not do, and why")
     group.add_argument("--statistics", action="store_true", help="show what each pass counted, on standard error")
     group.add_argument("--debug", action="store_true", help="show the Python traceback of an error")

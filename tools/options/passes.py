@@ -12,6 +12,7 @@ from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
+from xdsl.utils.arg_spec import ArgSpec
 
 from ...core.messages.diagnostics import Diagnostic, StepwellError
 from ...core.passes.config import parse_setting
@@ -22,6 +23,7 @@ from ...core.passes.instruments import BetweenPasses, DumpDirectory, FailureDump
 from ...core.passes.pipeline_text import require_passes
 from ...core.passes.progress import PassProgress, on_terminal
 from ...core.passes.record import PipelineRecord, ReplayCheck, read_record
+from .colours import coloured_program
 
 SCHEDULE_PASS = "apply-schedule"
 
@@ -40,6 +42,15 @@ def check_flags(args: argparse.Namespace) -> None:
         for flag, value in (("--replay", args.replay), ("--save-pipeline", args.save_pipeline)):
             if value is not None:
                 raise StepwellError(Diagnostic(f"{flag} is about one program, it goes without --split-input-file"))
+
+
+def target_of_kernel(target: ArgSpec, kernel: str) -> str:
+    """Returns the target that prints one kernel. Raises `StepwellError` where the target does not do so."""
+    if target.name != "asm":
+        raise StepwellError(Diagnostic(f"--kernel is for -t asm, found -t {target.name}"))
+    if not kernel.isprintable() or not set(kernel).isdisjoint('"\\'):
+        raise StepwellError(Diagnostic(f"--kernel {kernel!r} is not the name of a function"))
+    return str(ArgSpec("asm", {**target.parameters, "kernel": (kernel,)}))
 
 
 def context(args: argparse.Namespace) -> AbstractContextManager[Any]:
@@ -111,7 +122,7 @@ def _watching(args: argparse.Namespace, show: Callable[[ModuleOp], str]) -> list
         found.append(Statistics())
     if _prints(args):
         require_passes(sorted({*args.print_ir_before, *args.print_ir_after}))
-        printing = IRPrinting(show, sys.stderr)
+        printing = IRPrinting(lambda module: coloured_program(show(module), sys.stderr), sys.stderr)
         printing.before, printing.after = frozenset(args.print_ir_before), frozenset(args.print_ir_after)
         printing.before_all, printing.after_all = args.print_ir_before_all, args.print_ir_after_all
         printing.after_change = args.print_ir_after_change
@@ -121,7 +132,7 @@ def _watching(args: argparse.Namespace, show: Callable[[ModuleOp], str]) -> list
     if args.dump_failure is not None:
         found.append(FailureDump(Path(args.dump_failure), show))
     if args.print_between_passes:
-        found.append(BetweenPasses(show))
+        found.append(BetweenPasses(lambda module: coloured_program(show(module), sys.stdout)))
     return found
 
 

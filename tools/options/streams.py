@@ -12,6 +12,7 @@ from xdsl.ir import Attribute
 
 from ...core.messages.diagnostics import Diagnostic
 from ...core.messages.files import write_file
+from .colours import coloured_program
 
 SPLIT_LINE: Final = re.compile(r"^// -----.*$", re.MULTILINE)
 """A line that ends a chunk under `--split-input-file`."""
@@ -55,13 +56,14 @@ class Outcome:
 class Output:
     """The destination of the program: standard output at once, or a file written whole at the end."""
 
-    def __init__(self, path: str | None):
+    def __init__(self, path: str | None, is_program: bool = True):
         self._path = None if path in (None, "-") else path
+        self._is_program = is_program
         self._parts: list[str] = []
 
     def write(self, text: str) -> None:
         if self._path is None:
-            sys.stdout.write(text)
+            sys.stdout.write(coloured_program(text, sys.stdout) if self._is_program else text)
             sys.stdout.flush()
         else:
             self._parts.append(text)

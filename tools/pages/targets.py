@@ -189,6 +189,12 @@ the transforms and the products stays in L2. |
 rows read it, 4 where it has L2 / 8 bytes or more | Panels are read in order, a tile at a time. |
 | at most 10 rows of a tile | a is f16 and the sums are f32 | Four steps of all rows are converted at once. With \
 more rows, products wait for that (measured). |
+| panels of f16 extended to f32 before all tiles, in each call | b is constant and one matrix for all, sums are in \
+f32, at least 192 rows read it, and it takes at most L2 in f32. | Each tile of rows would extend it again. Weights in \
+memory stay f16. |
+| tiles of few rows, such as 6x64 in place of 8x48 | a is f32, b is f16 and extended as it is loaded, and registers \
+are worked on in halves (`zen4`). | Multiply-adds, elements of a and conversions share what begins in a cycle. Tiles \
+of few rows leave room there (measured). On other targets the tiles are those of f32. |
 | two steps of the sum side by side in panels | b is constant, a and b are bf16, the target is x86-64, and parts of \
 k have an even number of steps. | A vector of f32 is one instruction on words of two bf16: a shift or a mask. On a \
 row of bf16 it is two, which compete with multiply-adds. With AVX2, tiles leave one more register to LLVM. |

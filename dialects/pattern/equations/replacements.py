@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, FloatAttr, IntegerAttr, StringAttr, i32
 from xdsl.ir import Attribute, Block, SSAValue
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
+from ....lazy_dataclass import dataclass
 from .matches import INFIX, NEGATION, NUMBERS, number_of, property_name
 from .scope import Scope, named
 

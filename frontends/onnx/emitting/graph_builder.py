@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 LARGEST_LITERAL: Final = 1024
 """The most elements that are written into the text. Larger arrays become weights."""
 
+LARGEST_LITERAL_BESIDE_FILE: Final = 64
+"""The same for floats where weights have a file of their own: more elements print as one long line of digits."""
+
 
 @cache
 def op_classes() -> dict[str, type[Operation]]:
@@ -58,6 +61,8 @@ class GraphBuilder:
         """The number of outputs that the node names. The last of them are often left out."""
         self.wanted: tuple[bool, ...] = (True,)
         """Which outputs of the node have a name."""
+        self.has_file = False
+        """Whether the weights are written to a file that the caller named."""
         self.weights: dict[str, np.ndarray[Any, Any]] = {}
         """The arrays that are too large for the text, by key."""
         self.scope: Scope | None = None
@@ -129,11 +134,18 @@ class GraphBuilder:
     def _literal(self, value: Value, key: str) -> SSAValue:
         known = value.known
         assert known is not None
-        if known.size <= LARGEST_LITERAL:
+        if self._is_literal(value, known):
             content = (known.tobytes(), value.shaped)
             return self._add_literal(content, lambda: ConstantOp.from_array(known))
         self._values.append(value)  # no other value may get its identity
         return self._add_literal(id(value), lambda: WeightOp(self._key(value, key), tensor_type(value.shaped)))
+
+    def _is_literal(self, value: Value, known: np.ndarray[Any, Any]) -> bool:
+        if known.size <= LARGEST_LITERAL_BESIDE_FILE or known.size > LARGEST_LITERAL:
+            return known.size <= LARGEST_LITERAL
+        # Integers are sizes and indices, which rules read. The same number everywhere prints as one.
+        apart = self.has_file and "f" in value.dtype
+        return not apart or known.tobytes() == known.reshape(-1)[:1].tobytes() * known.size
 
     def _key(self, value: Value, key: str) -> str:
         free, number = key, 0

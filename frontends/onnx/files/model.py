@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from ....lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     import numpy as np

@@ -7,12 +7,12 @@ are not repeated.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import inf, sqrt
 from typing import Any
 
 import numpy as np
 
+from ....lazy_dataclass import dataclass
 from ..emitting.forms import reshaped
 from ..emitting.graph_builder import GraphBuilder
 from ..emitting.sizes import extents_of

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
 
+from ....lazy_dataclass import dataclass
 from ....te.dtypes import numpy_dtype
 from ..emitting.forms import broadcast
 from ..emitting.graph_builder import GraphBuilder

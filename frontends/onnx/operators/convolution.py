@@ -5,9 +5,9 @@ dialect.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import prod
 
+from ....lazy_dataclass import dataclass
 from ..emitting.forms import reshaped
 from ..emitting.graph_builder import GraphBuilder
 from ..emitting.sizes import Size, combined, extents_of, product

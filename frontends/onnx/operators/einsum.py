@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from math import prod
 from typing import Final
 
+from ....lazy_dataclass import dataclass
 from ..emitting.graph_builder import GraphBuilder
 from ..errors import ConversionError
 from ..registry import converter

@@ -8,13 +8,13 @@ after the other are not too many; else they are `scf.if` and `scf.for` on tensor
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from xdsl.ir import Block
 
 from ....dialects.graph.shapes import Shaped
+from ....lazy_dataclass import dataclass
 from ..emitting.forms import filled
 from ..emitting.graph_builder import GraphBuilder
 from ..emitting.sizes import Extent, Size, elements_of, follows_from_shapes, scalar

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Final
 
+from ....lazy_dataclass import dataclass
 from ..emitting.graph_builder import GraphBuilder
 from ..errors import ConversionError
 from ..value import Value

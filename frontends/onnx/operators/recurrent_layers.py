@@ -9,11 +9,11 @@ them.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
+from ....lazy_dataclass import dataclass
 from ..emitting.forms import backwards, filled, reshaped, sliced
 from ..emitting.graph_builder import GraphBuilder
 from ..emitting.sizes import Extent, Size, combined, extents_of, scalar

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from math import ceil
 from typing import Any
 
 import numpy as np
 
+from ....lazy_dataclass import dataclass
 from ..emitting.sizes import Extent, Size
 from ..errors import ConversionError
 

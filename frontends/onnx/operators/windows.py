@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from ....lazy_dataclass import dataclass
 from ..emitting.graph_builder import GraphBuilder
 from ..emitting.sizes import Extent, combined, extents_of, vector
 from ..errors import ConversionError

@@ -14,7 +14,6 @@ A product right after another one that adds to its sums finds them in their regi
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 from xdsl.dialects import arith, llvm
 from xdsl.dialects.builtin import BFloat16Type, DenseIntOrFPElementsAttr, VectorType, i8, i32, i64
@@ -22,6 +21,7 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from ....dialects import tile
 from ....dialects.tile.mma import AMX_MOST, AMX_ROWS, group_of
+from ....lazy_dataclass import dataclass
 from ..attributes import NSW, NUW
 from ..llvm_body import LLVMBody
 from ..pieces import Piece, pieces_of

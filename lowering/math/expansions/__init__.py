@@ -21,6 +21,7 @@ from .math_ops import MathOps as MathOps
 from .math_ops import Value as Value
 from .piecewise import erf_in_wide_registers, tanh_in_wide_registers
 from .power import cbrt, fpowi, powf, rsqrt
+from .relaxed import relaxed_exp, relaxed_exp_in_wide_registers
 from .remainder import fmod
 from .rounding import round_half_away
 from .trigonometric import cos, sin, tan
@@ -74,3 +75,6 @@ IN_WIDE_REGISTERS: dict[type[Operation], Callable[..., Value]] = {
     math.TanhOp: tanh_in_wide_registers,
 }
 """The expansions that take their place in the body of a `tile.map` on a machine with the instructions of AVX-512."""
+
+RELAXED, RELAXED_IN_WIDE_REGISTERS = relaxed_exp, relaxed_exp_in_wide_registers
+"""The expansions of `math.exp` with `afn`, which may take a factor of its operand as well."""

@@ -7,13 +7,13 @@ They are found by their shape, as `te` and the graph dialect write them, and rep
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from math import copysign, inf, isclose, pi, sqrt
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import Float32Type, FloatAttr
 from xdsl.ir import Operation, SSAValue
 
+from ....lazy_dataclass import dataclass
 from .coefficients import NORMAL_TAIL
 from .logistic import sigmoid, silu
 from .math_ops import MathOps, Value

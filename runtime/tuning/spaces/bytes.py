@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from math import ceil
 from typing import Any
 
 from ....core.roles import TILING
 from ....dialects.schedule import DotsAttr, TileRegistersAttr
+from ....lazy_dataclass import dataclass
 from ....machine.machine import Machine
 from ....schedule.bytes.given import reason_against_dots
 from ....schedule.bytes.products import byte_tile, is_byte_product, on_tile_registers

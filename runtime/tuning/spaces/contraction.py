@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from math import ceil
 from typing import Any
@@ -13,6 +13,7 @@ from xdsl.ir import BlockArgument
 from ....core.roles import TILING
 from ....dialects.tensor_loop import GridOp
 from ....dialects.tile.ops import LANES
+from ....lazy_dataclass import dataclass
 from ....machine.machine import Machine
 from ....schedule.kernels.contraction import Contraction, contraction_of
 from ....schedule.kernels.given_tiling import attribute_of, reason_against, tiling_for

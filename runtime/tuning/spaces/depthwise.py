@@ -5,13 +5,13 @@ The choices for a depthwise convolution: the rows and pixels of a tile, also whe
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from ....core.roles import TILING
 from ....dialects.schedule import DepthwiseAttr
 from ....dialects.tensor_loop import GridOp
+from ....lazy_dataclass import dataclass
 from ....machine.machine import Machine
 from ....schedule.depthwise.convolution import Depthwise, depthwise_of
 from ....schedule.depthwise.flat import flat_of

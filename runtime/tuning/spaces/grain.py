@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from xdsl.dialects.builtin import IntegerAttr, i64
 
 from ....analysis.work import GRAIN as DEFAULT
 from ....core.roles import GRAIN
+from ....lazy_dataclass import dataclass
 from ....schedule.program.interactive import Schedule
 
 FACTORS = (1.0, 0.25, 0.5, 2.0, 4.0, 16.0)

@@ -6,12 +6,12 @@ many iterations are unrolled.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from itertools import islice, permutations
 from typing import Any
 
 from ....analysis.loop_nests import perfect_block
 from ....dialects.tensor_loop import GridOp
+from ....lazy_dataclass import dataclass
 from ....schedule.default.loop_order import LoopOrder, choose_order
 from ....schedule.program.interactive import Schedule
 

@@ -8,7 +8,6 @@ A *knob* is one choice, whose first value is the default's. A candidate has a va
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 from xdsl.dialects.builtin import ModuleOp, UnitAttr
@@ -18,6 +17,7 @@ from ....core.passes.context import PassContext
 from ....core.passes.pipelines import run_pipeline
 from ....core.text.parsing import make_context
 from ....dialects.tensor_loop import BlockOp, FuncOp, GridOp
+from ....lazy_dataclass import dataclass
 from ....machine.named import machine_named
 from ....schedule.program.interactive import Schedule
 from ....schedule.tuned.kernels import NAME, Kernel

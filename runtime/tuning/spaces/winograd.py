@@ -6,12 +6,13 @@ and the tiles of their products.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from math import ceil, prod
 from typing import Any
 
 from ....core.roles import TILING
+from ....lazy_dataclass import dataclass
 from ....machine.machine import Machine
 from ....schedule.default.given_choices import attribute_of_plan, reason_against_plan
 from ....schedule.kernels.register_tiles import MOST_VECTORS, RegisterTile

@@ -3,10 +3,10 @@
 // RUN: not stepwell-tune %s --db %t --kernel mamul 2>&1 | filecheck %s --check-prefix=UNKNOWN
 // RUN: not stepwell-tune %s --db %t --opt-level 0 2>&1 | filecheck %s --check-prefix=LEVEL
 
-// CHECK: @matmul {{[0-9a-f]+}}: 2 schedules (2 ok)
+// CHECK: @matmul {{[0-9a-f]+}}: 2 schedules (2 ok); 2 measured now; {{.*[0-9.]+ (µs|ms).* [0-9.]+ (µs|ms)}}
 // CHECK: database: {{.*}}
 
-// REPLAY: // candidate 1 of @matmul: ok
+// REPLAY: // candidate 1 of @matmul: ok {{[0-9.]+}} ×, {{[0-9.]+}} µs in place of {{[0-9.]+}} µs
 // REPLAY: schedule.annotate %{{.*}} "stepwell.tiling" with #schedule.tiling<
 // REPLAY: // candidate 2 of @matmul: ok
 // REPLAY: @matmul {{[0-9a-f]+}}: 2 schedules (2 ok); 0 measured now

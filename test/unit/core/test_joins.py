@@ -50,7 +50,7 @@ def names(pipeline: str) -> list[str]:
         ("at-start", "specialize-shapes"),
         ("before-fusion", "fuse-ewise-fma"),
         ("after-fusion", "specialize-shapes"),
-        ("before-schedule", "apply-tuning"),
+        ("before-schedule", "widen-left-operands"),
         ("before-buffers", "bufferize"),
     ],
 )

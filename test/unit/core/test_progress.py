@@ -168,7 +168,7 @@ def test_passes_tell_their_names_and_what_follows(terminal: Terminal) -> None:
 def test_tools_show_it_on_a_terminal_and_nowhere_else(arguments: tuple[str, ...], tmp_path: Path) -> None:
     path = tmp_path / "p.mlir"
     path.write_text(PROGRAM)
-    command = [str(path) if word == "p.mlir" else word for word in arguments]
+    command = [str(path) if word == "p.mlir" else word for word in (*arguments, "--color=never")]
     piped = subprocess.run([sys.executable, "-c", RUN, *command], capture_output=True, text=True)
     assert piped.returncode == 0 and piped.stderr == ""
     code, shown = on_a_terminal(*command)

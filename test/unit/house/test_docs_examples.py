@@ -23,7 +23,7 @@ PYTHON = re.compile(r"^```python\n(?!# \w+\n)(.*?)^```$", re.MULTILINE | re.DOTA
 """A block that begins with a comment of one word needs a package, and has a test elsewhere."""
 
 COMMANDS = ("external", "graph", "llvm", "profiling", "safety")
-PROGRAMS = ("external", "numerics", "reference", "safety", "saving", "semantics", "shipping", "threads")
+PROGRAMS = ("external", "notebook", "numerics", "reference", "safety", "saving", "semantics", "shipping", "threads")
 
 MODEL = """
 func.func @main(%x: tensor<4x8xf32>, %w: tensor<8x3xf32>) -> tensor<4x3xf32> {

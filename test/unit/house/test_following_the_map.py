@@ -337,6 +337,9 @@ def gaussian(b: GraphBuilder, x: Value, *, scale: float = 1.0) -> Value:
 '''
 
 OP_CHECK = """
+import os
+
+import pytest
 from onnx import TensorProto, helper
 from stepwell import reference, te
 from stepwell.dialects import graph
@@ -358,6 +361,14 @@ np.testing.assert_allclose(reference.evaluate("graph.gaussian", {}, x)[0], expec
 assert te.library.gaussian(te.placeholder((9,), "f32")).shape == (9,)
 assert "`y = e^(-x^2)`." in opt("", "--explain-op", "graph.gaussian")
 assert "### graph.gaussian" in reference_page()
+os.environ["STEPWELL_UPDATE_DOCS"] = "1"
+page = TREE / "test" / "unit" / "dialects" / "test_builder_methods.py"
+assert pytest.main(["-q", str(page), "-k", "stub"]) == 0
+assert "    def gaussian(self, operand: Operand" in (TREE / "dialects/graph/methods.pyi").read_text()
+builder = stepwell.GraphBuilder()
+with builder.function("main", x="tensor<9xf32>") as (value,):
+    builder.emit_func_output(builder.gaussian(value))
+assert "graph.gaussian %x" in str(builder.get())
 """
 
 
@@ -383,6 +394,7 @@ def op(tree: Path) -> Change:
 
 def test_an_op_is_its_meaning_and_its_converter(op: Change) -> None:
     op.run(OP_CHECK)
+    op.touch("dialects/graph/methods.pyi")
     assert op.unused == []
 
 

@@ -10,7 +10,7 @@ from import_graph import Import, circles, file_imports, graph, imports_of, modul
 from late_imports import REASONS
 from rooms import MAY_NOT, REST, ROOMS, SUBROOMS
 
-SHARED_ROOT_MODULES = {"universe"}
+SHARED_ROOT_MODULES = {"universe", "lazy_dataclass"}
 """The table of names, which imports nothing of the package before a name is asked for."""
 
 FACADES = ("", *ROOMS)

@@ -37,6 +37,28 @@ def test_wide_registers_give_the_same_bits(name: str, columns: int, wide: bool) 
     assert same.all(), x[: len(found)][~same][:5]
 
 
+@pytest.mark.parametrize("columns", [64, 21, None])
+@pytest.mark.parametrize("factor", [1.0, 0.125, 0.17677669])
+def test_relaxed_exponentials(factor: float, columns: int | None) -> None:
+    """`afn`: 2 + |x| / 4 units for constants that take the factor as it is, else 2 + |x|. Special cases as of exp."""
+    x = points.unary_points([(-105, 90), (-1, 1), (-20, 0)]) / np.float32(factor)
+    x = np.concatenate([[np.inf, -np.inf, np.nan, 3e38, -3e38, 1e7, -1e7, 0.0, -0.0], x]).astype(np.float32)
+    body = f"%c = arith.constant {factor} : f32\n%s = arith.mulf %x0, %c : f32\n%r = math.exp %s fastmath<afn> : f32"
+    if columns is None:
+        found = native.run(body, [("f32", x)], ("f32", np.float32))
+    else:
+        found = native.run_tiles(body, x, WIDE[-1], columns)
+    x = x[: len(found)]
+    wide = x.astype(REAL) * REAL(np.float32(factor))
+    exact = np.exp(wide)
+    clear = np.abs(exact / REAL(2) ** 128 - 1) > 1e-5  # From overflow, as the bound there is 22 units and more.
+    assert np.array_equal(np.isnan(found), np.isnan(x))
+    assert np.array_equal(np.isinf(found[clear]), exact[clear] > REAL(2) ** 128)
+    good = np.isfinite(found)
+    bound = 2 + np.abs(wide[good]) / (1 if factor == 0.17677669 else 4)
+    assert (points.ulp_errors(found[good], exact[good]) <= bound).all()
+
+
 GELU = """%half = arith.constant 0.5 : f32
       %one = arith.constant 1.0 : f32
       %root = arith.constant 0.707106769 : f32

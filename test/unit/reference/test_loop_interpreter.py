@@ -11,6 +11,7 @@ import stepwell
 from hypothesis import given
 from hypothesis import strategies as st
 from loop_programs import LoopProgram, loop_programs
+from stepwell.core.ir.verification import VerificationError
 from stepwell.reference import LoopFault
 from stepwell.testing import interpret
 from tolerances import check_program, check_same
@@ -29,9 +30,8 @@ def test_reductions_under_any_split_and_order(program: LoopProgram, seed: int) -
     text = RACES.sub(r"\1", program.text)
     check_program(k + 1, interpret(text, [a, b]), [program.expected(a, b)])
     if text != program.text and k > 1 and m and n:
-        with pytest.raises(LoopFault) as caught:
+        with pytest.raises((LoopFault, VerificationError), match="race"):  # the verifier proves some of them
             interpret(program.text, [a, b])
-        assert caught.value.kind == "race"
 
 
 def run(body: str, arguments: str, *arrays: Any) -> tuple[Array, ...]:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 import stepwell
+from stepwell.core.messages.diagnostics import DiagnosticWarning
 from stepwell.runtime import cache
 from stepwell.runtime.errors import CompileError
 from stepwell.runtime.native.jit import NativeLibrary
@@ -155,10 +156,17 @@ def test_g8_code_that_calls_programs_is_replaced_too(own_directory: Path) -> Non
     assert file.read_bytes() == good
 
 
-def test_a_directory_that_cannot_be_written_is_no_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_directory_that_cannot_be_written_is_remarked_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """AUDIT D9: it was survived in silence."""
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("STEPWELL_CACHE_DIR", str(tmp_path / "file"))
-    cache.store("key", {}, b"code")
+    with pytest.warns(DiagnosticWarning) as told:
+        for key in ("key", "other"):
+            cache.store(key, {}, b"code")
+    assert [str(each.message) for each in told] == [
+        f"remark: nothing is kept in the compile cache '{tmp_path}/file': file exists\n"
+        "hint: STEPWELL_CACHE_DIR names another folder"
+    ]
     assert cache.load("key") is None
 
 

@@ -18,7 +18,7 @@ import pytest
 import stepwell
 from stepwell.core.passes.context import PassContext
 from stepwell.core.weights import write_weights
-from stepwell.runtime.errors import ArgumentError, CompileError, ExecutionError
+from stepwell.runtime.errors import ArgumentError, CompileError, ExecutionError, ExternalError
 from stepwell.runtime.executable import restored
 from stepwell.runtime.program.arrays import ArrayType
 from stepwell.runtime.program.description import Argument, Description, Entry, External
@@ -165,6 +165,13 @@ def test_the_page_shows_programs_that_run(tmp_path: Path, monkeypatch: pytest.Mo
         code = compile(block, f"{PAGE.name}:{name}", "exec")
         if importlib.util.find_spec(name) is not None:
             exec(code, {"__name__": "page", "batches": [X, X + 1], "expected": W})
+
+
+@pytest.mark.parametrize("kind", [ExecutionError, ExternalError])
+def test_errors_of_a_run_are_pickled(kind: type[ExecutionError]) -> None:
+    error = kind("graph.take: index out of range", "model.mlir:3:8")
+    other = pickle.loads(pickle.dumps(error))
+    assert (type(other), str(other), other.reason) == (kind, str(error), error.reason)
 
 
 def test_a_description_is_plain_data_that_says_all() -> None:

@@ -114,9 +114,21 @@ def test_run_prints_the_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]
 
 
 def test_the_pass_comes_after_the_loops_are_scf() -> None:
-    assert with_profiling("O3", "f").split("lower-loops-to-scf,")[1].startswith('profile-kernels{entry="f"},')
+    assert with_profiling("O3", "f").split("lower-loops-to-scf,")[1].startswith('profile-kernels{entry="f" where-')
     with pytest.raises(CompileError, match="the pipeline has no lower-loops-to-scf, after which kernels are"):
         with_profiling("fold-constant", "main")
+
+
+@pytest.mark.parametrize("pipeline", ["O3", "O1,O3", "lower-loops-to-scf,to-loops,bufferize"])
+def test_a_pipeline_may_go_down_by_itself(pipeline: str) -> None:
+    profile = stepwell.compile(NET, pipeline=pipeline).profile(X, W, rounds=1)
+    assert profile.calls and all(call.calls == 1 for call in profile.calls)
+
+
+def test_a_program_below_the_level_has_no_kernels() -> None:
+    low = stepwell.compile(NET).ir("llvm")
+    with pytest.raises(CompileError, match="@main never stands on the scf level, where kernels are measured"):
+        stepwell.compile(low).profile(X, W, rounds=1)
 
 
 def test_it_is_measured_under_the_pass_context_of_the_program() -> None:

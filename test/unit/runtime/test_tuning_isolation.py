@@ -162,3 +162,43 @@ def test_the_interval_misses_the_median_of_the_distribution_rarely() -> None:
         low, high = interval_of_median(list(generator.exponential(1.0, 31)))
         misses += not low <= np.log(2) <= high
     assert 2 <= misses <= 30  # about 20 at most
+
+
+class Losing(CountingExecutor):
+    """An executor whose workers are lost: those of the first `lost` submissions."""
+
+    lost = 1
+
+    def submit(self, *args: Any, **named: Any) -> Future[Any]:
+        future = super().submit(*args, **named)
+        if self.submitted > self.lost:
+            return future
+        gone: Future[Any] = Future()
+        gone.set_exception(RuntimeError("the worker died"))
+        return gone
+
+
+def test_the_jobs_of_a_lost_worker_are_measured_again() -> None:
+    with Losing(2) as pool, Workers(pool, 2, False, hooks.by_rows, 60.0) as workers:
+        found = outcomes(workers, 2, 3, 4, 8)
+        assert [outcome.ratio for outcome in found] == [1.02, 1.03, 1.04, 1.08]
+        assert pool.submitted == 2 + 2, "the batch of the lost worker comes again job by job"
+
+
+def test_a_job_that_loses_every_worker_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Losing, "lost", 9)
+    with Losing(1) as pool, Workers(pool, 1, False, hooks.by_rows, 60.0) as workers:
+        with pytest.raises(StepwellError, match="the executor of tuning failed: RuntimeError: the worker died"):
+            list(workers.run(jobs(1)))
+        assert pool.submitted == 3
+
+
+@pytest.mark.parametrize("first", ["EPYC, compiler 1", None])
+def test_workers_of_different_kinds_do_not_mix(monkeypatch: pytest.MonkeyPatch, first: str | None) -> None:
+    kinds = iter(["EPYC, compiler 1", "Xeon, compiler 1"])
+    monkeypatch.setattr(isolation, "site", lambda: next(kinds))
+    with ThreadPoolExecutor(1) as pool, Workers(pool, 1, False, hooks.by_rows, 60.0, first) as workers:
+        assert len(list(workers.run(jobs(1)))) == 1
+        with pytest.raises(StepwellError, match="measured on Xeon, compiler 1, expected EPYC, compiler 1") as found:
+            list(workers.run(jobs(2)))
+    assert found.value.diagnostic.hint is not None and "do not compare" in found.value.diagnostic.hint

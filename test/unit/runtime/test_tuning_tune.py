@@ -24,9 +24,9 @@ from stepwell.core.passes.pipelines import run_pipeline
 from stepwell.core.text.parsing import make_context, parse
 from stepwell.runtime.errors import CompileError
 from stepwell.runtime.tuning.measure import _program, measure
-from stepwell.runtime.tuning.report import KernelReport, TuningReport
+from stepwell.runtime.tuning.report import KernelReport, Trial, TuningReport
 from stepwell.schedule.tuned.kernels import Kernel, kernels_of
-from stepwell.schedule.tuned.records import BEST, CONFIRMATION, TRIAL, read_records
+from stepwell.schedule.tuned.records import BEST, CONFIRMATION, TRIAL, Record, read_records
 from stepwell.tools import tune as tool
 
 MODEL = """
@@ -375,3 +375,18 @@ def test_errors_of_the_tool_are_one_line_each(tmp_path: Path, capsys: pytest.Cap
     assert capsys.readouterr().err.startswith("error: the program has no kernel 'nothing'\nhint: it has matmul")
     assert tool.main([str(tmp_path / "nowhere.mlir")]) == 1
     assert "cannot read" in capsys.readouterr().err
+
+
+def test_the_report_says_times() -> None:
+    def record(ratio: float, default: float, mine: float) -> Record:
+        return Record(TRIAL, "k", "t", "c", "p", ratio=ratio, interval=(ratio, ratio), microseconds=(default, mine))
+
+    trials = tuple(Trial("p", each, False) for each in (record(0.9, 10.0, 11.11), record(0.5, 10.4, 2500.0)))
+    said = str(KernelReport(("f",), "h", trials, None))
+    assert said == (
+        "@f h: 2 schedules (2 ok); 2 measured now; the default stays: "
+        "it takes 10.2 µs, the fastest of the others 11.1 µs"
+    )
+    assert str(KernelReport(("f",), "h", trials, record(1.5, 1234.0, 823.4))).endswith(
+        "1.50 × as fast as the default [1.50, 1.50]: 823 µs in place of 1.23 ms"
+    )

@@ -181,6 +181,7 @@ def test_lines_that_are_no_records_are_passed_over(database: Path, line: str) ->
     [
         ('"ratio": 1.3', '"ratio": "fast"'),
         ('"ratio": 1.3', '"ratio": NaN'),
+        ('"interval": [1.2, 1.4]', '"interval": [1.2, 1.4], "microseconds": [1, "b"]'),
         ('"interval": [1.2, 1.4]', '"interval": 5'),
         ('"interval": [1.2, 1.4]', '"interval": [1.2]'),
         ('"interval": [1.2, 1.4]', '"interval": ["a", "b"]'),

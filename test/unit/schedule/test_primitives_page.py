@@ -95,7 +95,7 @@ def test_every_public_primitive_is_a_step_and_a_method() -> None:
     assert set(functions()) - HELPERS - {"region_under", "buffer_of"} == set(NAMES)
     assert [primitive.name for primitive in all_primitives()] == NAMES
     methods = {name for name, _ in inspect.getmembers(Schedule, inspect.isfunction) if not name.startswith("_")}
-    assert methods - {"program"} == set(NAMES) == set(PRIMITIVES)
+    assert methods - {"program", "show"} == set(NAMES) == set(PRIMITIVES)
 
 
 def parts(primitive: Primitive) -> list[str]:

@@ -129,6 +129,35 @@ def test_nan_and_infinities(numerics: str) -> None:
     assert np.isnan(found[0, 0, 5]).all() and np.isinf(found[0, 0, :, 2]).sum() == 39
 
 
+@pytest.mark.parametrize("numerics", ["default", "strict"])
+def test_units_of_the_weights(numerics: str) -> None:
+    """Scores and their factor are exact here, and the values are 1 and 0: so results are the weights of softmax."""
+    shapes = (1, 2, 40, 16), (1, 2, 64, 16), (1, 2, 64, 64)
+    random = np.random.default_rng(8)
+    q, k = (random.integers(-8, 9, each).astype(np.float32) / 8 for each in shapes[:2])
+    v = np.broadcast_to(np.eye(64, dtype=np.float32), shapes[2]).copy()
+    (found,) = stepwell.compile(attention(*shapes), numerics=numerics)(q, k, v)
+    want = expected(q, k, v)
+    scores = q.astype(np.float64) @ k.swapaxes(-1, -2) / 4
+    below = scores.max(-1, keepdims=True) - scores
+    units = np.abs(found - want) / np.spacing(want.astype(np.float32))
+    assert (units <= 4 + below / 4).all()  # Two for the exponential, the others for the sum, its inverse, the product.
+
+
+def test_huge_scores() -> None:
+    """The greatest score of a row wins by far, and the factor of scores that are infinite does not matter."""
+    shapes = (1, 1, 40, 16), (1, 1, 48, 16), (1, 1, 48, 16)
+    random = np.random.default_rng(9)
+    q, k, v = (random.standard_normal(each).astype(np.float32) for each in shapes)
+    for size in (1e9, 1e17):
+        (found,) = stepwell.compile(attention(*shapes))(q * np.float32(size), k * np.float32(size), v)
+        winners = (q.astype(np.float64) @ k.swapaxes(-1, -2)).argmax(-1)
+        np.testing.assert_array_equal(found[0, 0], v[0, 0][winners[0, 0]])
+    q[0, 0, 3], k[0, 0, 5] = 3e38, 3e38
+    (found,) = stepwell.compile(attention(*shapes))(q, k, v)
+    assert np.isnan(found[0, 0, 3]).all()
+
+
 def test_causal_choice() -> None:
     shapes = (1, 2, 70, 16), (1, 2, 70, 16), (1, 2, 70, 16)
     random = np.random.default_rng(4)

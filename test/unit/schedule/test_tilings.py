@@ -22,7 +22,7 @@ from stepwell.machine.machine import Machine
 from stepwell.machine.named import machine_named
 from stepwell.schedule.kernels import given_tiling
 from stepwell.schedule.kernels.contraction import Contraction, contraction_of
-from stepwell.schedule.kernels.register_tiles import RegisterTile, fits
+from stepwell.schedule.kernels.register_tiles import RegisterTile, choose_tile, fits
 from stepwell.schedule.kernels.tilings import Tiling, choose_tiling, rows_near
 from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import IntegerAttr
@@ -159,6 +159,14 @@ def test_rows_to_come(text: str, ahead: bool) -> None:
 @pytest.mark.parametrize(("element", "rows"), [("f32", 12), ("bf16", 12), ("f16", 10)])
 def test_tiles_of_converted_rows_are_lower(element: str, rows: int) -> None:
     assert choose_tiling(contraction(product(120, 32, 128).replace("f32", element)), False, V4).tile.rows == rows
+
+
+@pytest.mark.parametrize(("machine", "tiles"), [("zen4", [(8, 48), (6, 64)]), ("x86-64-v4", [(8, 48), (8, 48)])])
+def test_tiles_of_columns_that_are_extended(machine: str, tiles: list[tuple[int, int]]) -> None:
+    """On a Zen 4, tiles of few rows leave time to extend vectors of b. Elsewhere they are those of f32."""
+    target = machine_named(machine)
+    found = [choose_tile(128, 384, 4, target, True, extended=extended) for extended in (False, True)]
+    assert [(tile.rows, tile.columns) for tile in found] == tiles
 
 
 @pytest.mark.parametrize(

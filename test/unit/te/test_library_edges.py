@@ -66,7 +66,7 @@ class TestStages:
 
     def test_elementwise_half_floats_stay_in_their_type(self) -> None:
         y = library.add(tensor(4, dtype="f16"), tensor(4, dtype="f16"))
-        assert not any(isinstance(node, te.expr.Cast) for s in te.stages(y) for node in te.post_order(*s.bodies))
+        assert not any(isinstance(node, te.nodes.Cast) for s in te.stages(y) for node in te.post_order(*s.bodies))
 
     def test_axes_have_names(self) -> None:
         (stage,) = te.stages(library.conv2d(tensor(1, 2, 8, 8), tensor(3, 2, 3, 3)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -92,6 +93,52 @@ def test_standard_output(capsys: pytest.CaptureFixture[str], folder: Path) -> No
     assert sorted(path.name for path in folder.iterdir()) == ["net.onnx"]
 
 
+def test_weights_are_named_by_the_output_alone(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
+    """AUDIT D9: the weights of a program on standard output appeared in the working directory."""
+    path = saved(large())
+    assert main([path]) == 1
+    assert capsys.readouterr() == (
+        "",
+        "error: the weights of 'net.onnx' do not go into the text, and standard output names no file for them\n"
+        "hint: give -o FILE.mlir, or --weights FILE.safetensors\n",
+    )
+    assert sorted(path.name for path in folder.iterdir()) == ["net.onnx"]
+    assert main([path, "--weights", "w.safetensors"]) == 0
+    assert 'stepwell.weights = "w.safetensors"' in capsys.readouterr().out
+
+
+def test_small_weights_are_no_long_lines() -> None:
+    """AUDIT D9: less than 1024 floats became one line of digits."""
+    numbers = {"s": np.arange(300.0), "ones": np.ones(300), "few": np.arange(60.0).repeat(5)[::5]}
+    nodes = [node("Mul", "x s", "t"), node("Add", "t ones", "u"), node("Gather", "u i", "v", axis=1)]
+    nodes.append(node("Add", "v few", "y"))
+    tensors = [tensor(name, array) for name, array in numbers.items()]
+    tensors.append(tensor("i", np.arange(60), np.int64))
+    path = saved(model(nodes, inputs=[info("x", (2, 300))], outputs=[info("y", (2, 60))], tensors=tensors))
+    text = written(path)
+    assert [line.split(" = ")[1] for line in text.splitlines() if "graph.weight" in line] == [
+        'graph.weight "s" : tensor<300xf32>'
+    ]
+    assert "dense<1.0> : tensor<300xf32>" in text and "dense<[0.0, 1.0," in text and "dense<[0, 1, 2," in text
+    x = np.ones((2, 300), np.float32)
+    expected = (x * numbers["s"] + 1)[:, :60] + numbers["few"]
+    np.testing.assert_allclose(run("net.mlir", x=x)[0], expected)
+
+
+def test_a_terminal_gets_no_long_lines(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    path = saved(
+        model(
+            [node("Mul", "x s", "y")],
+            inputs=[info("x", (300,))],
+            outputs=[info("y", (300,))],
+            tensors=[tensor("s", np.arange(300.0))],
+        )
+    )
+    assert main([path]) == 0 and "__elided__" not in capsys.readouterr().out
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    assert main([path, "--color=never"]) == 0 and "dense<__elided__>" in capsys.readouterr().out
+
+
 def test_entry_and_places() -> None:
     text = written(saved(model()), "--entry", "net", "--print-debuginfo")
     assert "func.func @net(" in text
@@ -146,7 +193,9 @@ def test_malformed_options(words: list[str], message: str, capsys: pytest.Captur
 def test_a_stub_is_written(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
     path = saved(model([node("Wobble", "x", "y", "act", by=2)]))
     assert main([path, "-o", "net.mlir", "--stub", "mine.py"]) == 1
-    assert "Wobble (opset 20), node 'act'" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "Wobble (opset 20), node 'act'" in said
+    assert said.endswith("hint: 'mine.py' has a function for each: fill it in and give --converters mine.py\n")
     assert "def wobble(b: Emitter, x0: Value, *, by=None) -> Value:" in Path("mine.py").read_text()
     assert sorted(path.name for path in folder.iterdir()) == ["mine.py", "net.onnx"]
 
@@ -162,7 +211,8 @@ def test_converters_of_a_file(capsys: pytest.CaptureFixture[str], monkeypatch: p
     assert main([path, "--converters", "mine.py"]) == 1
     assert main([path, "--converters", "nowhere.py"]) == 1
     assert capsys.readouterr().err == (
-        "error: --converters 'mine.py': ValueError: Wobble has a converter since version 1 already\n"
+        "mine.py:3:2: error: --converters 'mine.py': ValueError: Wobble has a converter since version 1 already\n"
+        "  @converter('Wobble')\n   ^\n"
         "error: --converters 'nowhere.py': no such file or directory\n"
     )
 

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
+import re
+import shutil
+import time
 import zipfile
 from pathlib import Path
 
 import numpy as np
 import onnx
 import pytest
+import stepwell
 from stepwell.tools.main import VERBS, main
 
 PROGRAM = """
@@ -59,9 +64,15 @@ def test_a_model_is_compiled_and_run(capsys: pytest.CaptureFixture[str]):
 
 
 @pytest.mark.parametrize("verb", VERBS)
-def test_every_verb_has_help(verb: str, capsys: pytest.CaptureFixture[str]):
+def test_every_verb_has_help_with_examples_and_our_version(verb: str, capsys: pytest.CaptureFixture[str]):
     assert main([verb, "--help"]) == 0
-    assert capsys.readouterr().out.startswith("usage: stepwell")
+    said = capsys.readouterr().out
+    assert said.startswith("usage: stepwell") and f"\nexamples:\n  stepwell {verb} " in said
+    assert main([verb, "--version"]) == 0
+    assert re.fullmatch(
+        rf"stepwell[ -]{verb} {stepwell.__version__} \(xDSL 0\.\S+, llvmlite \S+, Python 3\.\S+\)\n",
+        capsys.readouterr().out,
+    )
 
 
 @pytest.mark.parametrize(
@@ -87,11 +98,28 @@ def test_errors(words: list[str], said: str, capsys: pytest.CaptureFixture[str])
     assert capsys.readouterr().err.startswith(said)
 
 
+def test_the_cache_is_emptied_and_a_broken_one_is_told(folder: Path, capsys: pytest.CaptureFixture[str]):
+    (folder / "cache").mkdir()
+    for name, age in (("a.bin", 0), ("old.tmp", 7200), ("new.tmp", 0)):
+        (folder / "cache" / name).write_text(name)
+        os.utime(folder / "cache" / name, (time.time() - age,) * 2)
+    assert main(["cache", "--clear"]) == 0
+    assert capsys.readouterr().out == f"deleted 1 entries of {folder}/cache\n"
+    assert [path.name for path in (folder / "cache").iterdir()] == ["new.tmp"]
+    shutil.rmtree(folder / "cache")
+    (folder / "cache").write_text("no folder")
+    assert main(["run", "m.mlir", "--random", "0"]) == 0
+    assert capsys.readouterr().err == (
+        f"remark: nothing is kept in the compile cache '{folder}/cache': file exists\n"
+        "hint: STEPWELL_CACHE_DIR names another folder\n"
+    )
+
+
 def test_version_and_usage(capsys: pytest.CaptureFixture[str]):
     assert main(["--version"]) == 0
     assert main([]) == 0
     said = capsys.readouterr().out
-    assert said.startswith("stepwell 0.") and "usage: stepwell VERB" in said
+    assert said.startswith(f"stepwell {stepwell.__version__} (xDSL ") and "usage: stepwell VERB" in said
 
 
 @pytest.mark.parametrize(

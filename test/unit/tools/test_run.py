@@ -16,6 +16,7 @@ from stepwell.core.weights import write_weights
 from stepwell.testing.in_process import call_tool
 from stepwell.testing.run_line import Command
 from stepwell.tools import opt
+from stepwell.tools import run as run_module
 from stepwell.tools.run import main
 
 ADD = """func.func @main(%x: tensor<2x3xf32>, %y: tensor<3xf32>) -> tensor<2x3xf32> {
@@ -128,6 +129,14 @@ class TestOutput:
         specialised, result = run("dynamic.mlir", "--input", "many.npy")[1].splitlines()
         assert result == "result0: tensor<?x3xf32> [0.0 0.0 0.0 0.0 0.0 0.0 0.0 0.0 …]"
         assert re.fullmatch(r"specialised for 4x3: ready after \d+\.\d{3} s, found by 0 calls", specialised)
+
+    def test_repeat_times_the_call_alone(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Ctrl-C is caught around the calls, not in each of them: that took ten times as long as a small call."""
+        guarded: list[int] = []
+        guard = run_module.interruptible
+        monkeypatch.setattr(run_module, "interruptible", lambda: guarded.append(1) or guard())
+        assert run("add.mlir", "--random", "1", "--repeat", "50")[0] == 0
+        assert len(guarded) == 2
 
     def test_repeat_prints_times(self) -> None:
         code, out, _ = run("add.mlir", "--random", "1", "--repeat", "3")

@@ -12,10 +12,10 @@ import pytest
 import stepwell
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from stepwell.analysis.drawing.boxes import Box, Boxes, boxes_of, with_chains
+from stepwell.analysis.drawing.drawing import heat, page, svg
+from stepwell.analysis.drawing.layout import GAP, layout
 from stepwell.tools import run, show
-from stepwell.tools.drawing.boxes import Box, Boxes, boxes_of, with_chains
-from stepwell.tools.drawing.drawing import heat, page, svg
-from stepwell.tools.drawing.layout import GAP, layout
 
 NET = """\
 func.func @main(%x: tensor<4x8xf32>) -> (tensor<4x8xf32>, tensor<4x8xf32>) {

@@ -303,3 +303,14 @@ tensor_loop.func @use_before_definition() outs(%B: memref<4xf32>) {
   }
   %A = tensor_loop.alloc : memref<4xf32>
 }
+
+// -----
+
+/// AUDIT C9: a misspelt kind of axis was "Expected region!".
+tensor_loop.func @misspelt() outs(%B: memref<4xf32>) {
+  tensor_loop.grid (%i) in (4) {
+    // expected-error@+1 {{found 'spatal' before the body, the parts of a block are, in this order, spatial, reduce, where, reads, writes, attributes and its body; did you mean 'spatial'?}}
+    tensor_loop.block "b" spatal(%vi in 4 = %i) writes(%B[%vi]) {
+    }
+  }
+}

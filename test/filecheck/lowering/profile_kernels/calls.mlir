@@ -1,4 +1,5 @@
 // RUN: stepwell-opt %s -p profile-kernels --split-input-file | filecheck %s
+// RUN: stepwell-opt %s -p 'profile-kernels{where-lowered},profile-kernels{where-lowered}' --split-input-file | filecheck %s
 // RUN: stepwell-opt %s -p 'profile-kernels,expand-math,lower-to-llvm-dialect' --split-input-file | filecheck %s --check-prefix=LLVM
 
 func.func private @scale(%x: memref<8x4xf32>, %y: memref<8x4xf32>) {

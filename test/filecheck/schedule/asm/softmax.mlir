@@ -8,7 +8,7 @@
 // AVX512: vfmadd{{[0-9]+}}ps {{.*}}%zmm
 // AVX2: loop {{.*}} 0 of the stack, 0 calls
 // AVX2: vfmadd{{[0-9]+}}ps {{.*}}%ymm
-// V2: loop {{.*}}: 11 products, {{.*}} 0 of the stack, 0 calls
+// V2: loop {{.*}}: 9 products, {{.*}} 0 of the stack, 0 calls
 // V2: fsub v{{[0-9]+}}.4s
 // V2: fmla v{{[0-9]+}}.4s, v{{[0-9]+}}.4s, v{{[0-9]+}}.4s
 // V2: shl v{{[0-9]+}}.4s, v{{[0-9]+}}.4s, #23

@@ -1,13 +1,80 @@
-"""The table of `stepwell-run --memory`: what a program keeps in memory, one screen."""
+"""What a program keeps in memory: its data, and the table of them that fits on one screen."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...analysis.memory import Memory
+from ..lazy_dataclass import dataclass
+from .drawing.html import output, text
+from .drawing.memory import memory_svg
 
 MOST_ROWS = 20
 """The number of buffers shown, the largest ones."""
+
+
+@dataclass(frozen=True)
+class ArenaBuffer:
+    """
+    A view of the arena: where it lies in bytes, and the first and the last step that uses it (see `Memory.steps`).
+    """
+
+    name: str
+    type: str
+    offset: int
+    size: int
+    first: int
+    last: int
+
+
+@dataclass(frozen=True)
+class InPlaceUpdate:
+    """Step number `step` calls `kernel`, which writes its result over what it reads from `buffer`."""
+
+    step: int
+    kernel: str
+    buffer: str
+
+
+@dataclass(frozen=True)
+class Memory:
+    """
+    The memory of an entry. Sizes are in bytes. `live_bytes` is the most that is alive in the arena at one time. `None`
+    stands for what the IR does not say.
+    """
+
+    entry: str
+    arena_bytes: int
+    live_bytes: int | None
+    input_bytes: int
+    output_bytes: int
+    weight_bytes: int
+    steps: tuple[str, ...]
+    """The calls and copies of the entry, in order. Each is named by its kernel or by its op."""
+    buffers: tuple[ArenaBuffer, ...]
+    in_place: tuple[InPlaceUpdate, ...]
+
+    @property
+    def ratio(self) -> float | None:
+        """
+        Returns the bytes of the arena per byte that must be alive. The best value is 1, and `None` stands for not
+        known.
+        """
+        if self.live_bytes is None:
+            return None
+        return self.arena_bytes / self.live_bytes if self.live_bytes else 1.0
+
+    def __str__(self) -> str:
+        return memory_table(self)
+
+    def __repr__(self) -> str:
+        return f"<stepwell.Memory of @{self.entry}: arena of {self.arena_bytes} bytes, {len(self.buffers)} buffers>"
+
+    def _repr_html_(self) -> str:
+        return output(self._repr_svg_(), text(memory_table(self)))
+
+    def _repr_svg_(self) -> str:
+        bars = [(each.name, each.first, each.last, each.offset, each.size) for each in self.buffers]
+        return memory_svg(bars, self.arena_bytes, len(self.steps))
 
 
 def memory_table(memory: Memory) -> str:

@@ -9,7 +9,9 @@ that keep the order.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from ...lazy_dataclass import dataclass
 
 SWEEPS = 8
 GAP, LAYER_GAP = 24.0, 34.0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp, StringAttr, TensorType
@@ -12,6 +12,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from ...core.messages.diagnostics import Diagnostic, StepwellError, did_you_mean
 from ...core.messages.locations import location_string
 from ...dialects.traits import constant_kind
+from ...lazy_dataclass import dataclass
 
 MOST_LINES = 6
 """Ops of a group that a box names."""

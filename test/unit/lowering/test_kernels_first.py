@@ -1,0 +1,108 @@
+"""Kernels lowered one after the other give the same module as passes that run over all of it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import stepwell
+from stepwell.core.passes.pipeline_text import parse_pipeline
+from stepwell.core.passes.pipelines import PassFailure, run_pipeline
+from stepwell.core.text.parsing import make_context, parse_text
+from stepwell.lowering.kernels_first import first_of_lowering, lower_kernels_first
+from stepwell.lowering.llvm.listening import listening
+from stepwell.runtime.stairs import set_signatures
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+from xdsl.utils.exceptions import DiagnosticException
+
+F = "tensor<64x64xf32>"
+D = "tensor<200xf64>"
+I = "tensor<200xi32>"  # noqa: E741
+
+PROGRAM = f"""
+func.func @main(%x: {F}, %w: {F}, %d: {D}, %i: {I}, %j: {I}) -> ({F}, {D}, {D}, {I}) {{
+  %0 = graph.matmul %x, %w : ({F}, {F}) -> {F}
+  %1 = graph.matmul %0, %w : ({F}, {F}) -> {F}
+  %2 = graph.softmax %1, axis = 1 : ({F}) -> {F}
+  %3 = graph.exp %d : ({D}) -> {D}
+  %4 = graph.tan %3 : ({D}) -> {D}
+  %5 = graph.take %i, %j, axis = 0 : ({I}, {I}) -> {I}
+  func.return %2, %3, %4, %5 : {F}, {D}, {D}, {I}
+}}
+"""
+"""A kernel that is called twice, kernels that call functions of C, and one with a check."""
+
+
+def at_loops(text: str) -> tuple[ModuleOp, list[ModulePass]]:
+    """Returns a program above `TO_LLVM`, and the passes that follow."""
+    module = parse_text(make_context(), text)
+    set_signatures(module, "main")
+    passes = parse_pipeline("O3")
+    first = first_of_lowering(passes)
+    assert first is not None
+    run_pipeline(make_context(), module, passes[:first])
+    return module, passes[first:]
+
+
+def run_alone(pass_: ModulePass, number: int, module: ModuleOp) -> None:
+    pass_.apply(make_context(), module)
+
+
+def told_of(text: str) -> list[str]:
+    """Checks that both orders make the same module, and returns the kernels that were told."""
+    told: list[str] = []
+    module, passes = at_loops(text)
+    with listening(lambda kernel, ops: told.append(kernel)):
+        assert lower_kernels_first(module, passes, run_alone)
+    expected, passes = at_loops(text)
+    run_pipeline(make_context(), expected, passes, verify_each=False)
+    module.verify()
+    assert str(module) == str(expected)
+    return told
+
+
+def test_the_module_is_the_same_in_both_orders():
+    told = told_of(PROGRAM)
+    assert "matmul" in told
+    assert "take" in told[-1]  # Its check gets a number of the module, so it comes with the rest.
+
+
+def test_no_kernel_of_one_is_lowered_first():
+    text = f"func.func @main(%x: {F}) -> {F} {{ %0 = graph.matmul %x, %x : ({F}, {F}) -> {F} func.return %0 : {F} }}"
+    module, passes = at_loops(text)
+    before = str(module)
+    assert not lower_kernels_first(module, passes, run_alone)
+    assert str(module) == before
+
+
+@pytest.mark.parametrize("pipeline", ["O3,canonicalize", "lower-to-llvm-dialect", ""])
+def test_no_other_passes_run_on_one_kernel_after_the_other(pipeline: str):
+    assert first_of_lowering(parse_pipeline(pipeline)) is None
+
+
+def test_results_are_those_of_numpy():
+    random = np.random.default_rng(0)
+    x, w = (random.standard_normal((64, 64)).astype("f") for _ in range(2))
+    d, i, j = random.standard_normal(200), np.arange(200, dtype="i4") * 3, np.arange(200, dtype="i4")[::-1]
+    program = stepwell.compile(PROGRAM, cache=False, tuning=False)
+    found = program(x, w, d, i, j)
+    product = np.exp((x @ w @ w) - (x @ w @ w).max(1, keepdims=True))
+    np.testing.assert_allclose(found[0], product / product.sum(1, keepdims=True), rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(found[1], np.exp(d), rtol=1e-12)
+    np.testing.assert_allclose(found[2], np.tan(np.exp(d)), rtol=1e-9)
+    np.testing.assert_array_equal(found[3], i[j])
+
+
+def test_an_error_names_the_pass(monkeypatch: pytest.MonkeyPatch):
+    from stepwell.lowering.llvm.lower_to_llvm_dialect import LowerToLLVMDialectPass
+
+    def fail(*_: object) -> None:
+        raise DiagnosticException("no")
+
+    monkeypatch.setattr(LowerToLLVMDialectPass, "apply", fail)
+    with pytest.raises(DiagnosticException) as raised:
+        stepwell.compile(PROGRAM, cache=False, tuning=False)
+    failure = raised.value.failed_pass  # pyright: ignore[reportAttributeAccessIssue]
+    assert isinstance(failure, PassFailure)
+    assert failure.number == len(parse_pipeline("O3"))
+    assert str(failure) in raised.value.__notes__[0]
