@@ -82,7 +82,7 @@ pattern.rule "divide-by-quotient" fast doc "x / (y / z) = x * z / y" : %x / (%y 
 pattern.rule "multiply-by-reciprocal" fast doc "x * (1 / y) = x / y" : %x * (1 / %y as %inner) => %x / %y
   where float(%x), not-literal(%y), single-use(%inner), combined-type(%root, %x, %y)
 
-pattern.rule "divide-by-reciprocal" fast doc "x / (1 / y) = x * y" : %x / (1 / %y as %inner) => %x * %y
+pattern.rule "divide-by-reciprocal" fast doc "x / (1 / y) = x * y" : %x / (1 / %y) => %x * %y
   where float(%x), combined-type(%root, %x, %y)
 
 pattern.rule "quotient-of-products" fast doc "(x * z) / (y * z) = x / y" : (%x * %z) / (%y * %z) => %x / %y

@@ -21,10 +21,10 @@ pattern.rule "tanh-of-exps" fast doc "(exp(x) - exp(-x)) / (exp(x) + exp(-x)) = 
   ((exp(%x) as %e) - (exp(-%x) as %n)) / (%e + %n) => tanh(%x)
 
 pattern.rule "sinh-of-exps" rounding doc "(exp(x) - exp(-x)) * 0.5 = sinh(x)" :
-  ((exp(%x) as %e) - (exp(-%x) as %n) as %inner) * 0.5 => sinh(%x) where single-use(%inner), same-type(%x, %root)
+  (exp(%x) - exp(-%x) as %inner) * 0.5 => sinh(%x) where single-use(%inner), same-type(%x, %root)
 
 pattern.rule "cosh-of-exps" rounding doc "(exp(x) + exp(-x)) * 0.5 = cosh(x)" :
-  ((exp(%x) as %e) + (exp(-%x) as %n) as %inner) * 0.5 => cosh(%x) where single-use(%inner), same-type(%x, %root)
+  (exp(%x) + exp(-%x) as %inner) * 0.5 => cosh(%x) where single-use(%inner), same-type(%x, %root)
 
 pattern.rule "tan-of-quotient" rounding doc "sin(x) / cos(x) = tan(x)" : (sin(%x) as %p) / (cos(%x) as %q) => tan(%x)
   where single-use(%p), single-use(%q)
