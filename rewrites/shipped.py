@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Final
@@ -26,6 +26,13 @@ SHIPPED: Final[dict[str, str]] = {
     "cse": "simplify",
     "simplify": "simplify",
     "simplify_arithmetic": "simplify",
+    "logic": "simplify",
+    "comparisons": "simplify",
+    "choices": "simplify",
+    "cancelling": "simplify",
+    "signs": "simplify",
+    "composites": "simplify",
+    "functions": "simplify",
     "ewise_fma": "fusion",
     "matmul_add": "fusion",
     "simplify_inference": "inference",
@@ -100,6 +107,21 @@ def nothing_matches(
         chosen = [each for each in _texts(name) if _is_wanted(each, numerics) and each.may_match(present)]
         rules += _rules(name, chosen)
     return not matches_anywhere(ctx, rules, module, enter)
+
+
+def rules_that_may_match(present: Collection[str], names: Iterable[str], numerics: str) -> list[Rule]:
+    """
+    Returns the rules of the files `names` that may match among ops with the names `present`, in their order.
+
+    Others need not be read. It is all rules where statistics or a trace are to be had of each, and where `numerics` is
+    no class.
+    """
+    if statistics_wanted() or TRACER.get() is not None or numerics not in CLASSES_OF:
+        return [rule for name in names for rule in shipped_rules(name)]
+    found: list[Rule] = []
+    for name in names:
+        found += _rules(name, [each for each in _texts(name) if _is_wanted(each, numerics) and each.may_match(present)])
+    return found
 
 
 def _is_wanted(rule: RuleText, numerics: str) -> bool:

@@ -1,17 +1,31 @@
-"""The pass `simplify-expr`, whose rules are in `simplify.mlir` and `simplify_arithmetic.mlir`."""
+"""The pass `simplify-expr`, whose rules are in `RULE_FILES`."""
 
 from __future__ import annotations
+
+from typing import Final
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
+from ...core.ir.walk import walk
 from ...core.passes.base import StepwellPass
 from ...lazy_dataclass import dataclass
 from ...patterns.running.driver import Driver
 from ...patterns.running.selection import selected
-from ..shipped import nothing_matches, shipped_rules
+from ..shipped import rules_that_may_match, shipped_rules
 
-RULE_FILES = ("simplify", "simplify_arithmetic")
+RULE_FILES: Final = (
+    "simplify",
+    "simplify_arithmetic",
+    "logic",
+    "comparisons",
+    "choices",
+    "cancelling",
+    "signs",
+    "composites",
+    "functions",
+)
+"""The rule files in the order in which their rules are tried."""
 
 
 @dataclass(frozen=True)
@@ -19,9 +33,9 @@ class SimplifyExprPass(StepwellPass):
     """
     Applies identities of graph ops until none applies.
 
-    The rules are those of `simplify.mlir` and `simplify_arithmetic.mlir`, together. `rules` (or `only`) picks some by
-    name. With `numerics` as `strict` only exact rules run. `default` adds those that compute the same real function,
-    and `fast` those that may lose NaN, inf or the sign of zero.
+    The rules are those of nine files in `rewrites/simplify/`, together (docs/rewrites.md lists them). `rules` (or
+    `only`) picks some by name. With `numerics` as `strict` only exact rules run. `default` adds those that compute the
+    same real function, and `fast` those that may lose NaN, inf or the sign of zero.
 
     Before:
         %0 = graph.relu %x : …
@@ -40,8 +54,12 @@ class SimplifyExprPass(StepwellPass):
     numerics: str = "default"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        if not self.rules and not self.only and nothing_matches(ctx, op, RULE_FILES, self.numerics):
+        if self.rules or self.only:
+            rules = [rule for name in RULE_FILES for rule in shipped_rules(name)]
+            Driver(ctx, selected(rules, (*self.rules, *self.only), self.numerics, self.name)).run(op)
             return
-        rules = [rule for name in RULE_FILES for rule in shipped_rules(name)]
-        chosen = selected(rules, (*self.rules, *self.only), self.numerics, self.name)
-        Driver(ctx, chosen).run(op)
+        tried: set[str] = set()
+        while not (present := {each.name for each in walk(op)}) <= tried:
+            tried |= present  # What rules make of these ops may let others match.
+            rules = rules_that_may_match(tried, RULE_FILES, self.numerics)
+            Driver(ctx, selected(rules, (), self.numerics, self.name)).run(op)

@@ -197,7 +197,10 @@ class Joining:
         return Finding("overlap", (first, second), message, titles)
 
     def _values(self, both: _Both, results: Sequence[ModuleOp]) -> str:
-        """Returns what the reference says about the values of both results."""
+        """
+        Returns what the reference says about the values of both results: whether each is what the class of the rules
+        promises about the program. Rules that are `fast` promise nothing for elements that are not finite.
+        """
         instance, numerics, runs = Instance(both.module, None, []), _numerics(both), 0
         for number, flavour in enumerate(FLAVOURS[numerics]):
             arguments = arguments_of(instance, number, flavour)
@@ -206,10 +209,11 @@ class Joining:
                 continue
             runs += 1
             slack = None if numerics == "exact" else sensitivity(both.module, arguments, before)
-            one, other = (outcome_of(module, arguments) for module in results)
-            reason = one.failure or difference(one, other, numerics, slack)
-            if reason is not None:
-                return f"the values differ: {reason}"
+            for module in results:
+                after = outcome_of(module, arguments)
+                reason = after.failure or difference(before, after, numerics, slack)
+                if reason is not None:
+                    return f"the values differ: {reason}"
         return AGREE if runs else "the values are not known, as the program fails"
 
 

@@ -67,6 +67,7 @@ class _Writer:
         for op in self._match:
             if op.name == "pattern.attribute":  # It is written inside its op.
                 self._uses[op.operands[0]] -= 1
+        self._forget_implied_uses()
         self._captures: dict[SSAValue, list[Operation]] = {}
         for op in self._match:
             if op.name == "pattern.attribute":
@@ -76,6 +77,15 @@ class _Writer:
         others = [op.results[0] for op in self._match if op.results and op.results[0] not in self._roots]
         if len(self._roots) == 1 and not any(value.name_hint == ROOT for value in others):
             self._names[self._roots[0]] = ROOT
+
+    def _forget_implied_uses(self) -> None:
+        """Leaves out the uses that a name after `for` says, as they need no other name."""
+        for op in self._match:
+            if op.name == "pattern.require" and self._is_implied(op):
+                self._uses.subtract(op.operands)
+        for op in self._end.walk():
+            if op.name == "pattern.build" and self._is_function(op):
+                self._uses[op.operands[0]] -= 1
 
     def text(self) -> str:
         roots = ", ".join(self._pattern(root, _SUFFIX, is_root=True) for root in self._roots)
@@ -144,7 +154,7 @@ class _Writer:
             case "op":
                 return self._call(op)
             case "splat":
-                return _number(op.properties["number"]).removesuffix(".0").replace("-0", "-0.0"), _PRIMARY
+                return _splat_number(_number(op.properties["number"])), _PRIMARY
             case "result":
                 return f"{self._pattern(op.operands[0], _PRIMARY)} #{_number(op.properties['index'])}", _PRIMARY
             case "or":
@@ -217,13 +227,17 @@ class _Writer:
         name, parameters = _string(op.properties["target"]), _parameters(op)
         if name == (ALONE if top else INSIDE) and not op.operands and len(parameters) == 1:
             return parameters[0].removeprefix("value = ").removesuffix(" : f64"), _PRIMARY
+        if self._is_function(op):
+            function = self._functions[op.operands[0]][0]
+            return f"%{function}({', '.join(map(self._name, op.operands[1:]))})", _PRIMARY
         operands = [self._name(value) for value in op.operands]
-        function = self._functions.get(op.operands[0]) if op.operands else None
-        if name == WITH_OPERANDS and function and not parameters:
-            return f"%{function[0]}({', '.join(operands[1:])})", _PRIMARY
         if not _NAME.fullmatch(name):
             raise NoEquation
         return f"@{name}({', '.join([*operands, *parameters])})", _PRIMARY
+
+    def _is_function(self, op: Operation) -> bool:
+        """Returns whether a builder is written as a name after `for`, on other operands."""
+        return _is_target(op, WITH_OPERANDS) and op.operands[0] in self._functions and not _parameters(op)
 
 
 def _functions_of(match: Sequence[Operation], end: Operation) -> dict[SSAValue, tuple[str, tuple[str, ...]]]:
@@ -291,7 +305,14 @@ def _attribute(attribute: Attribute) -> str:
 
 
 def _number(attribute: Attribute) -> str:
-    return repr(attribute.value.data)  # pyright: ignore
+    """Returns the text of a number, which has a point where it has an exponent, as the reader asks for."""
+    text = repr(attribute.value.data)  # pyright: ignore
+    return text if "." in text else text.replace("e", ".0e")
+
+
+def _splat_number(text: str) -> str:
+    """Returns a number as an equation has it. The sign of zero is read only where the zero has a point."""
+    return text if text == "-0.0" else text.removesuffix(".0")
 
 
 def _attributes(op: Operation) -> Iterator[str]:

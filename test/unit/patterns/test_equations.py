@@ -85,6 +85,25 @@ def test_normal_form_and_equation_say_the_same(path: Path) -> None:
             assert [str(rule) for rule in again.ops] == [str(each)], line
 
 
+PRINTED = [
+    *(
+        f": power(%x, {number}) => %x"
+        for number in ("0", "-0.0", "-0.5", "-1", "1.5", "1.0e-05", "-2.5e-07", "1.0e+20")
+    ),
+    "for %f in [relu, abs] : %f(%f(%x)) => %x",
+    "for %f in [relu, abs] : %f(%f(%x) as %v0) => %v0",
+    "for %f in [relu, abs] : %f(%f(%x) as %v0) => %x where single-use(%v0)",
+    "for %f in [sin, tan] : -%f(-%x) => %f(%x)",
+    "for %f in [sin, tan] : -(%f(-%x) as %v0) => %f(%x) where single-use(%v0)",
+]
+
+
+@pytest.mark.parametrize("equation", PRINTED)
+def test_numbers_and_functions_are_printed_as_they_are_read(equation: str) -> None:
+    (found,) = rules_of(parsed(f'pattern.rule "r" {equation}'))
+    assert equation_of(found) == equation
+
+
 FIVE = """
 pattern.rule "one" : %x * 1 => %x
 pattern.rule "sign" : %x + -%y => %x - %y

@@ -116,7 +116,20 @@ def test_a_match_is_found_and_nothing_is_changed_by_that():
     assert not nothing_matches(make_context(), module, ("simplify",), "default") and str(module) == before
     SimplifyExprPass().apply(make_context(), module)
     assert str(module).count("graph.relu") == 1
-    assert not nothing_matches(make_context(), module, ("simplify",), "default"), "all rules have been read by now"
+
+
+def test_what_a_rule_makes_lets_others_match():
+    one = f"%one = graph.full 1.0 : {TYPE}"
+    steps = [
+        ("negative", "%x"), ("exp", "%1"), ("add", "%2, %one"), ("divide", "%one, %3"), ("multiply", "%x, %4"),
+    ]  # fmt: skip
+    lines = [
+        f"%{i + 1} = graph.{op} {of} : ({', '.join([TYPE] * len(of.split(',')))}) -> {TYPE}"
+        for i, (op, of) in enumerate(steps)
+    ]
+    module = module_of(one, *lines, result="%5")
+    SimplifyExprPass().apply(make_context(), module)
+    assert "graph.silu %x" in str(module) and "sigmoid" not in str(module), "there was no sigmoid at first"
 
 
 @pytest.mark.usefixtures("unread")

@@ -124,11 +124,11 @@ func.func @no_multiply_after_divide() -> tensor<2xf32> {
 /// A literal stretched on the left of a literal.
 // CHECK-LABEL: @no_splat_on_the_left(
 func.func @no_splat_on_the_left() -> tensor<2xf32> {
-  // CHECK-NEXT: %[[K:.*]] = graph.full 2.0 : tensor<2xf32>
+  // CHECK-NEXT: %[[K:.*]] = graph.full 3.0 : tensor<2xf32>
   // CHECK-NEXT: %[[X:.*]] = graph.constant dense<[1.5, 2.5]> : tensor<2xf32>
   // CHECK-NEXT: %[[R:.*]] = graph.power %[[K]], %[[X]] : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
   // CHECK-NEXT: func.return %[[R]] : tensor<2xf32>
-  %k = graph.full 2.0 : tensor<2xf32>
+  %k = graph.full 3.0 : tensor<2xf32>
   %x = graph.constant dense<[1.5, 2.5]> : tensor<2xf32>
   %r = graph.power %k, %x : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
   func.return %r : tensor<2xf32>
@@ -137,11 +137,11 @@ func.func @no_splat_on_the_left() -> tensor<2xf32> {
 /// A literal stretched on the right of a literal.
 // CHECK-LABEL: @no_splat_on_the_right(
 func.func @no_splat_on_the_right() -> tensor<2xf32> {
-  // CHECK-NEXT: %[[K:.*]] = graph.full 2.0 : tensor<2xf32>
+  // CHECK-NEXT: %[[K:.*]] = graph.full 5.0 : tensor<2xf32>
   // CHECK-NEXT: %[[X:.*]] = graph.constant dense<[1.5, 2.5]> : tensor<2xf32>
   // CHECK-NEXT: %[[R:.*]] = graph.power %[[X]], %[[K]] : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
   // CHECK-NEXT: func.return %[[R]] : tensor<2xf32>
-  %k = graph.full 2.0 : tensor<2xf32>
+  %k = graph.full 5.0 : tensor<2xf32>
   %x = graph.constant dense<[1.5, 2.5]> : tensor<2xf32>
   %r = graph.power %x, %k : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
   func.return %r : tensor<2xf32>

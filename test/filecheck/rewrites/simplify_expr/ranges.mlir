@@ -76,15 +76,13 @@ func.func @where_of_booleans(%c: tensor<4xi1>) -> tensor<4xi1> {
   func.return %r : tensor<4xi1>
 }
 
-/// As numbers it is not, and neither with the choices exchanged.
+/// As numbers it is not. With the choices exchanged it is the negation.
 // CHECK-LABEL: func.func @no_where_of_numbers(
 func.func @no_where_of_numbers(%c: tensor<4xi1>) -> (tensor<4xf32>, tensor<4xi1>) {
   // CHECK-NEXT: %[[T:.*]] = graph.full 1.0 : tensor<f32>
   // CHECK-NEXT: %[[F:.*]] = graph.full 0.0 : tensor<f32>
   // CHECK-NEXT: %[[R:.*]] = graph.where %c, %[[T]], %[[F]] : (tensor<4xi1>, tensor<f32>, tensor<f32>) -> tensor<4xf32>
-  // CHECK-NEXT: %[[Y:.*]] = graph.full true : tensor<i1>
-  // CHECK-NEXT: %[[N:.*]] = graph.full false : tensor<i1>
-  // CHECK-NEXT: %[[S:.*]] = graph.where %c, %[[N]], %[[Y]] : (tensor<4xi1>, tensor<i1>, tensor<i1>) -> tensor<4xi1>
+  // CHECK-NEXT: %[[S:.*]] = graph.logical_not %c : (tensor<4xi1>) -> tensor<4xi1>
   // CHECK-NEXT: func.return %[[R]], %[[S]] : tensor<4xf32>, tensor<4xi1>
   %t = graph.full 1.0 : tensor<f32>
   %f = graph.full 0.0 : tensor<f32>
