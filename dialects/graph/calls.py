@@ -16,11 +16,12 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.interfaces import ConditionallySpeculatableInterface
 from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.irdl import AnyAttr, IRDLOperation, irdl_op_definition, prop_def, traits_def, var_operand_def, var_result_def
+from xdsl.irdl import AnyAttr, irdl_op_definition, prop_def, traits_def, var_operand_def, var_result_def
 from xdsl.traits import NoMemoryEffect, SymbolUserOpInterface
 from xdsl.utils.exceptions import VerifyException
 
 from ...core.ir.element_types import ATTRIBUTES
+from ...core.ir.reprs import ShownOp
 from ...core.ir.sizes import entries_of_arguments, sizes_that_differ
 from ...core.ir.symbols import lookup_symbol, symbol_table_of, symbols_of
 from ...core.messages.diagnostics import did_you_mean
@@ -47,7 +48,7 @@ class _KernelUse(SymbolUserOpInterface):
 
 
 @irdl_op_definition
-class CallKernelOp(MayFail, ConditionallySpeculatableInterface, IRDLOperation):
+class CallKernelOp(MayFail, ConditionallySpeculatableInterface, ShownOp):
     """
     Computes the outputs of the loop function `callee` on the operands.
 

@@ -23,7 +23,6 @@ from xdsl.dialects.utils.format import print_func_argument
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
-    IRDLOperation,
     irdl_op_definition,
     opt_prop_def,
     prop_def,
@@ -44,6 +43,7 @@ from xdsl.traits import (
 )
 from xdsl.utils.exceptions import VerifyException
 
+from ...core.ir.reprs import ShownOp
 from ...core.ir.symbols import lookup_symbol, symbol
 from ...core.ir.walk import ops_of
 from .block import BlockOp
@@ -55,7 +55,7 @@ UNKNOWN_SCOPE = 'unknown scope "{}", expected "global" or "local"'
 
 
 @irdl_op_definition
-class FuncOp(IRDLOperation):
+class FuncOp(ShownOp):
     """
     A function over buffers. It reads its inputs, writes its outputs and returns nothing. No two arguments share memory.
 
@@ -247,7 +247,7 @@ def _segments(inputs: int, outputs: int) -> DenseArrayBase:
 
 
 @irdl_op_definition
-class CallOp(IRDLOperation):
+class CallOp(ShownOp):
     """
     Runs a loop function on buffers.
 
@@ -290,7 +290,7 @@ class CallOp(IRDLOperation):
 
 
 @irdl_op_definition
-class AllocOp(IRDLOperation):
+class AllocOp(ShownOp):
     """
     A buffer that lives until the end of the function. Its contents start undefined. One operand per `?` of the type.
 
