@@ -24,6 +24,7 @@ from ...core.ir.element_types import ATTRIBUTES
 from ...core.ir.reprs import ShownOp
 from ...core.ir.sizes import entries_of_arguments, sizes_that_differ
 from ...core.ir.symbols import lookup_symbol, symbol_table_of, symbols_of
+from ...core.messages.articles import with_article
 from ...core.messages.diagnostics import did_you_mean
 from ...core.roles import SIGNATURE
 from ..traits import MayFail
@@ -118,7 +119,7 @@ class CallKernelOp(MayFail, ConditionallySpeculatableInterface, ShownOp):
             hint = None if table is None else did_you_mean(name, symbols_of(table))
             raise VerifyException(f"there is no function @{name}" + ("" if hint is None else f", {hint}"))
         if kernel.name != LOOP_FUNCTION:
-            raise VerifyException(f"@{name} is a {kernel.name}, expected a {LOOP_FUNCTION}")
+            raise VerifyException(f"@{name} is {with_article(kernel.name)}, expected a {LOOP_FUNCTION}")
         duck: Any = kernel
         for word, values, buffers in (
             ("operand", self.operands, tuple(duck.input_types)),

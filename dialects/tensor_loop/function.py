@@ -46,6 +46,7 @@ from xdsl.utils.exceptions import VerifyException
 from ...core.ir.reprs import ShownOp
 from ...core.ir.symbols import lookup_symbol, symbol
 from ...core.ir.walk import ops_of
+from ...core.messages.articles import quoted
 from .block import BlockOp
 from .syntax import print_attributes, print_body, value_name
 from .terminators import YieldOp, complete_bodies
@@ -225,7 +226,7 @@ class CallSymbolUser(SymbolUserOpInterface):
         if callee is None:
             raise VerifyException(f"@{name} is not defined in this module")
         if not isinstance(callee, FuncOp):
-            raise VerifyException(f"@{name} is a '{callee.name}', expected a 'tensor_loop.func'")
+            raise VerifyException(f"@{name} is {quoted(callee.name)}, expected a 'tensor_loop.func'")
         for what, given, declared in (
             ("inputs", op.inputs, callee.input_types),
             ("outputs", op.outputs, callee.output_types),
