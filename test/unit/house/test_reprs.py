@@ -132,7 +132,7 @@ def objects_of_programs() -> Iterator[Any]:
     exe = stepwell.compile(TEXT, cache=False)
     x = np.ones((4, 8), np.float32)
     profile, steps, trace, memory = exe.profile(x, rounds=1), exe.schedule(), exe.trace(x), exe.memory
-    yield from (exe, exe.signature, profile, *profile.kernels, steps, trace, *trace.values, memory)
+    yield from (exe, exe.signature, exe.specialisations, profile, *profile.kernels, steps, trace, *trace.values, memory)
     yield from (analysis.ArenaBuffer("a", "f32", 0, 4, 0, 1), analysis.InPlaceUpdate(1, "k", "a"), host_machine())
     yield from (runtime.Job("a", "b"), runtime.Outcome("faster"), runtime.Exported(Path("a"), None, None, "p"))
     yield from (runtime.StatisticsOptions(), runtime.TensorStatistics("tensor<4xf32>"), runtime.ArrayType("f32", (4,)))
