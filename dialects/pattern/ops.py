@@ -8,7 +8,6 @@ from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, Float64Type, FloatA
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
-    IRDLOperation,
     irdl_op_definition,
     operand_def,
     opt_prop_def,
@@ -23,6 +22,7 @@ from xdsl.printer import Printer
 from xdsl.traits import HasParent, IsTerminator
 from xdsl.utils.exceptions import VerifyException
 
+from ...core.ir.reprs import ShownOp
 from .rules import NUMERICS as NUMERICS
 from .rules import DefineOp
 from .rules import RuleOp as RuleOp
@@ -31,7 +31,7 @@ from .values import VALUE as VALUE
 from .values import ValueType as ValueType
 
 
-class InRule(IRDLOperation):
+class InRule(ShownOp):
     """An op of the matching part of a rule."""
 
     traits = traits_def(HasParent(RuleOp, DefineOp))
@@ -101,7 +101,7 @@ class SplatOp(InRule):
         printer.print_op_attributes(self.attributes)
 
 
-class NamedOp(IRDLOperation):
+class NamedOp(ShownOp):
     """
     An op with the syntax `op "name"(%a, %b, %rest...) {attribute = 1}`. Ops that stand for an op, a condition or a
     builder share it.
@@ -223,7 +223,7 @@ class PartitionOp(InRule):
 
 
 @irdl_op_definition
-class RewriteOp(IRDLOperation):
+class RewriteOp(ShownOp):
     """
     Ends a rule that makes ops: `pattern.rewrite %root { … pattern.yield %new }`.
 
@@ -280,7 +280,7 @@ class BuildOp(NamedOp):
 
 
 @irdl_op_definition
-class YieldOp(IRDLOperation):
+class YieldOp(ShownOp):
     """The values that replace the results of the root, in order."""
 
     name = "pattern.yield"

@@ -6,12 +6,13 @@ from typing import Final
 
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Attribute
-from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, opt_prop_def, prop_def, region_def, traits_def
+from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, prop_def, region_def, traits_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import HasParent, IsolatedFromAbove, IsTerminator, NoTerminator
 from xdsl.utils.exceptions import VerifyException
 
+from ...core.ir.reprs import ShownOp
 from .equations.definitions import keep_definition, parse_definition
 from .equations.rule import parse_equation
 from .headers import parse_doc, print_named, with_attributes
@@ -24,7 +25,7 @@ ENDS: Final = ("pattern.replace", "pattern.rewrite", "pattern.partition")
 
 
 @irdl_op_definition
-class RuleOp(IRDLOperation):
+class RuleOp(ShownOp):
     """
     A rule: matching ops, then conditions, then one `pattern.replace`, `pattern.rewrite` or `pattern.partition`.
 
@@ -77,7 +78,7 @@ class RuleOp(IRDLOperation):
 
 
 @irdl_op_definition
-class DefineOp(IRDLOperation):
+class DefineOp(ShownOp):
     """
     A pattern that the equations below it in the file take by its name, as if its text stood there.
 
@@ -114,7 +115,7 @@ class DefineOp(IRDLOperation):
 
 
 @irdl_op_definition
-class GivesOp(IRDLOperation):
+class GivesOp(ShownOp):
     """Ends a `pattern.define` with the value that the pattern stands for."""
 
     name = "pattern.gives"

@@ -16,6 +16,7 @@ from typing import Any, ClassVar, Final, TypeVar
 from xdsl.ir import Attribute
 
 from ...lazy_dataclass import dataclass
+from .shown import Words, cut
 from .signatures import not_a_pattern
 
 _fresh = count()
@@ -63,6 +64,9 @@ class Pattern:
             if not isinstance(part, Pattern):  # pyright: ignore[reportUnnecessaryIsInstance]
                 names = getattr(self, "names", ())
                 raise not_a_pattern(part, f"'{names[0]}'" if names else type(self).__name__.rstrip("_"))
+
+    def __repr__(self) -> str:
+        return f"<stepwell.Pattern {cut(Words().of(self))}>"
 
     def parts(self) -> tuple[Pattern, ...]:
         """Returns the patterns directly below this one."""
@@ -196,14 +200,14 @@ def frozen(value: Any) -> Any:
     return tuple(frozen(item) for item in value) if isinstance(value, list | tuple) else value
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Any_(Pattern):
     """Any value."""
 
     key: str = field(default_factory=fresh_key)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Constant(Pattern):
     """A value that is known when the program is compiled: the result of a constant op."""
 
@@ -212,7 +216,7 @@ class Constant(Pattern):
     key: str = field(default_factory=fresh_key)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Splat(Pattern):
     """
     A constant all of whose elements are `value`, of any shape and element type.
@@ -234,7 +238,7 @@ class Capture:
     key: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Op(Pattern):
     """
     The result of an op of one of `names`, or of any op when `names` is empty.
@@ -259,7 +263,7 @@ class Op(Pattern):
         return Result(self, index)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Result(Pattern):
     """
     Result `index` of the op that `op`, an `Op`, `Call` or `If`, matches.
@@ -275,7 +279,7 @@ class Result(Pattern):
         return (self.op,)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Or(Pattern):
     """The first alternative that leads to a match of the whole rule. Bindings of a failed one are forgotten."""
 
@@ -286,7 +290,7 @@ class Or(Pattern):
         return self.alternatives
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Rest(Pattern):
     """The remaining operands of an op, as one tuple of values. It must be the last operand."""
 

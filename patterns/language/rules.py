@@ -13,6 +13,7 @@ from ...core.messages.diagnostics import OperationError
 from ...lazy_dataclass import dataclass
 from .combinators import Together
 from .patterns import Capture, Op, Pattern, Splat, all_below, fresh_key
+from .shown import Words, cut
 from .signatures import RuleError, not_a_pattern
 
 Numerics = Literal["exact", "rounding", "fast"]
@@ -74,7 +75,7 @@ class Build:
 Replacement = Bound | Create | Build
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Rule:
     """
     `lhs` becomes `rhs` where all of `when` hold.
@@ -105,6 +106,13 @@ class Rule:
     def __post_init__(self) -> None:
         if self.numerics not in NUMERICS:
             raise RuleError(f"rule '{self.name}' has numerics '{self.numerics}', expected one of {', '.join(NUMERICS)}")
+
+    def __repr__(self) -> str:
+        words = Words({part.key: part for part in all_below(self.lhs)})
+        made = "partition" if self.callback is None else getattr(self.callback, "__name__", "a function")
+        left = words.of(self.lhs)  # It comes first, since it numbers the values.
+        right = ", ".join(words.of(each) for each in self.rhs) or ("" if self.is_pattern else made)
+        return f"<stepwell.Rule {self.name}: {cut(f'{left} => {right}' if right else left)}>"
 
     @property
     def is_pattern(self) -> bool:

@@ -88,6 +88,9 @@ class Driver:
         self._limit = limit
         self.statistics = {compiled.rule.name: RuleStatistics() for compiled in self._rules}
 
+    def __repr__(self) -> str:
+        return f"<stepwell.Driver with {len(self._rules)} rules>"
+
     def _start(self, scope: Operation) -> None:
         self._session = Session(self._ctx, scope, options=self._options)
         self._work: deque[Operation] = deque(program_order(scope, self._enter))
