@@ -47,7 +47,10 @@ from .language.rules import Build as Build
 from .language.rules import Create as Create
 from .language.rules import Require as Require
 from .language.rules import Rule as Rule
+from .language.rules import compare as compare
+from .language.rules import compute as compute
 from .language.rules import create as create
+from .language.rules import negated as negated
 from .language.rules import require as require
 from .language.rules import rule as rule
 from .language.structures import Call as Call

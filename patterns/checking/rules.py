@@ -14,7 +14,7 @@ from xdsl.context import Context
 from ...core.text.parsing import unknown_op
 from ..language.constraints import And, HasAttr, Holds, Where
 from ..language.patterns import Op, Or, Pattern, Rest, Result, all_below
-from ..language.rules import Bound, Build, Create, Replacement, Rule
+from ..language.rules import Bound, Build, Computed, Create, Replacement, Rule
 from ..language.signatures import RuleError
 from ..language.structures import Call, Dominates, If
 from .definitions import MANY, Definition, can_infer_types, checked_property, definition_of
@@ -177,7 +177,9 @@ class _RuleCheck:
         if op_type is None or definition is None:
             return
         for name, wanted in item.attributes:
-            checked_property(definition, name, wanted, item, exact=False)
+            if isinstance(wanted, Computed):
+                self._things.check_computed(wanted, item)
+            checked_property(definition, name, None if isinstance(wanted, Computed) else wanted, item, exact=False)
         given = {name for name, _ in item.attributes}
         for name in definition.properties:
             if name in definition.needed and name not in given:

@@ -174,6 +174,10 @@ class Pattern:
         """Requires that the value has one use."""
         return self.holds("single-use")
 
+    def single_user(self) -> Pattern:
+        """Requires that one op uses the value, however often."""
+        return self.holds("single-user")
+
     def optional(self, wrap: Callable[[Pattern], Pattern]) -> Or:
         """Returns `wrap(self)` with `self` as the other alternative."""
         return optional(self, wrap)

@@ -39,6 +39,14 @@ class Require:
 
 
 @dataclass(frozen=True)
+class Computed:
+    """An attribute of a new op that `formula` computes from sizes and attributes: `[size($0, 0), $1 * 2]`."""
+
+    formula: str
+    keys: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Bound:
     """The values that `key` is bound to, in a replacement. An op stands for all its results."""
 
@@ -56,7 +64,7 @@ class Create:
 
     name: str
     operands: tuple[Replacement, ...] = ()
-    attributes: tuple[tuple[str, Attribute | Capture], ...] = ()
+    attributes: tuple[tuple[str, Attribute | Capture | Computed], ...] = ()
     like: str | None = None
     key: str = field(default_factory=fresh_key)
 
@@ -135,7 +143,12 @@ def root_pattern(pattern: Pattern | tuple[Pattern, ...]) -> tuple[Pattern, tuple
     return (first if not others else Together(pattern)), tuple(each.key for each in others)
 
 
-def create(name: str, *operands: Replacement | Pattern | float, **attributes: Attribute | Capture) -> Create:
+def compute(formula: str, *things: Pattern | Capture) -> Computed:
+    """Returns an attribute of a new op, as in `compute("[size($0, 0), $1 * 2]", x, axis)`."""
+    return Computed(formula, tuple(thing.key for thing in things))
+
+
+def create(name: str, *operands: Replacement | Pattern | float, **attributes: Attribute | Capture | Computed) -> Create:
     """
     Returns a new op, as in `create("graph.ewise_fma", a, b, c)`. A pattern stands for what it is bound to. A number is
     a scalar of the element type of the root.
@@ -180,6 +193,18 @@ def require(name: str, *patterns: Pattern, remark: str | None = None, **paramete
         if not isinstance(pattern, Pattern | Capture):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise not_a_pattern(pattern, f"require({name!r})")
     return Require(name, tuple(pattern.key for pattern in patterns), tuple(parameters.items()), remark)
+
+
+def compare(formula: str, *things: Pattern | Capture, remark: str | None = None) -> Require:
+    """Returns the condition that two numbers compare so, as in `compare("size($0, 0) <= $1 * 2", x, axis)`."""
+    keys = tuple(thing.key for thing in things)
+    return Require("compare", keys, (("formula", StringAttr(formula)),), remark)
+
+
+def negated(required: Require) -> Require:
+    """Returns the contrary of a condition."""
+    parameters = (("condition", StringAttr(required.name)), *required.parameters)
+    return Require("not", required.keys, parameters, required.remark)
 
 
 def _as_replacement(item: Pattern | Replacement | float, builder: str = "scalar") -> Replacement:

@@ -125,6 +125,13 @@ ROWS = (
         "python": "patterns/test_larger_rules.py::test_a_call_of_a_kernel_by_name[python]",
         "text": "patterns/test_larger_rules.py::test_a_call_of_a_kernel_by_name[text]"}),
     Row("captured attribute", "S4-8", ("Capture",), ("attribute",), ("captured attribute",)),
+    Row("comparison of numbers", "L-17", ("compare",), ("require",), ("compare", "compare attributes")),
+    Row("contrary of a condition", "L-17", ("negated",), ("require",), ("not a condition", "not a comparison")),
+    Row("attribute that is computed", "L-17", ("Computed", "compute"), ("compute",), (), {
+        "positive": "patterns/test_numbers.py::test_a_computed_attribute",
+        "negative": "patterns/test_numbers.py::test_a_computed_attribute",
+        "rewrite": "patterns/test_numbers.py::test_a_computed_attribute"}, MAKES),
+    Row("single user", "L-17", ("single_user",), ("holds",), ("single_user",)),
     Row("named condition of a rule", "S4-51", ("Require", "require"), ("require",), ("require",)),
     Row("new op", "S4-40", ("Create", "create"), ("create", "rewrite", "yield"), (), {
         "python.positive": f"{RIGHT}::test_right_side[create-python]",
@@ -320,7 +327,7 @@ def source_around(path: Path, start: ast.AST) -> str:
 @cache
 def case_source(name: str) -> str:
     """What makes the Python pattern of a case, as source, with the classes of all its parts."""
-    for path in (SUPPORT / "pattern_cases.py", SUPPORT / "pattern_cases_larger.py"):
+    for path in sorted(SUPPORT.glob("pattern_cases*.py")):
         for node in ast.walk(_tree(path)):
             if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Case" and _first(node) == name:
                 given = [*node.args[1:2], *(each.value for each in node.keywords if each.arg == "when")]

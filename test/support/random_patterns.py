@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from random_programs import values_of
+from random_reach import random_comparison
 from slow_tests import CALLEES, CONSTANTS, values_between
 from stepwell.dialects.traits import is_commutative
 from stepwell.patterns.language.combinators import Together, is_expr
@@ -25,7 +26,7 @@ from stepwell.patterns.language.patterns import (
     fresh_key,
 )
 from stepwell.patterns.language.registry import RuleError
-from stepwell.patterns.language.rules import Require, Rule
+from stepwell.patterns.language.rules import Require, Rule, negated
 from stepwell.patterns.language.structures import Call, Dominates, Function, If
 from stepwell.patterns.matching.compiled_rule import compile_rule
 from xdsl.dialects.builtin import (
@@ -392,5 +393,8 @@ def _random_rule(choose: random.Random, module: ModuleOp, *, derived: bool) -> R
     if keys and choose.random() < 0.25:
         name = choose.choice(("single-use", "not-same", "same-type", "only-used-by", "block-argument"))
         count = 1 if name in ("single-use", "block-argument") else 2
-        conditions.append(Require(name, tuple(choose.choice(keys) for _ in range(count))))
+        given = Require(name, tuple(choose.choice(keys) for _ in range(count)))
+        conditions.append(given if choose.random() < 0.7 else negated(given))
+    if keys and choose.random() < 0.3:
+        conditions.append(random_comparison(choose, pattern, keys))
     return Rule("random", pattern, (), tuple(conditions))

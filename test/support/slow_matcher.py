@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from itertools import permutations
 from typing import Any, Final
 
+from slow_reach import formula_holds
 from slow_tests import (
     CALLEES,
     CONSTANTS,
@@ -218,6 +219,8 @@ def _attributes(wanted: tuple[tuple[str, Any], ...], op: Operation, bound: Assig
 def required(require: Require, way: Assignment) -> bool:
     """Whether a condition of a rule holds; one that names what took no part does not."""
     things = [way.get(key) for key in require.keys]
+    if require.name in ("compare", "not"):
+        return None not in things and formula_holds(require, things)
     values = [each.results[0] if isinstance(each, Operation) else each for each in things]
     return all(isinstance(each, SSAValue) for each in values) and condition_holds(require.name, values)  # type: ignore[arg-type]
 

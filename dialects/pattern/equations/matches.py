@@ -221,7 +221,7 @@ class Matches:
             case "type":
                 return self._add("has_type", at, value, type=parser.parse_attribute())
             case "shape":
-                return self._add("has_shape", at, value, sizes=parse_sizes(parser))
+                return self._shaped(value, at)
             case "kind":
                 return self._add("has_kind", at, value, kinds=StringAttr(parser.parse_str_literal("kinds")))
             case "":
@@ -229,6 +229,28 @@ class Matches:
                 return self._add("has_attr", at, value, wanted=wanted)
             case other:
                 self._tokens.fail(f"expected dtype, type, shape, kind or attributes in braces, found '{other}'", at)
+
+    def _shaped(self, value: SSAValue, at: int) -> SSAValue:
+        """Reads a shape. A name in it stands for a size, the same one wherever it stands, and never for `?` twice."""
+        named_sizes: list[tuple[str, int]] = []
+
+        def name_of(number: int) -> bool:
+            if self._tokens.is_variable():
+                named_sizes.append((self._tokens.variable("a size"), number))
+                return True
+            return False
+
+        value = self._add("has_shape", at, value, sizes=parse_sizes(self._tokens.parser, name_of))
+        for name, dimension in named_sizes:
+            if name in self._scope.names or name in self._scope.functions:
+                self._tokens.fail(f"%{name} has been bound before", at)
+            known = self._scope.sizes.setdefault(name, (value, dimension))
+            if known != (value, dimension):
+                other = 0 if known[0] is value else 1
+                formula = StringAttr(f"size($0, {known[1]}) == size(${other}, {dimension})")
+                things = [known[0], value][: other + 1]
+                self._scope.add("require", at, things, named(["compare"], {"formula": formula}), results=0)
+        return value
 
     def _held(self, value: SSAValue, at: int) -> SSAValue:
         """Reads what follows `holds`: a condition of what is before it, and of others."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from io import StringIO
 from typing import Any, Final
 
@@ -14,9 +14,10 @@ from xdsl.printer import Printer
 
 from ..sizes import sizes_text
 from .matches import INFIX, NEGATION
+from .numbers import written_formula
 from .replacements import ALONE, INSIDE
 from .replacements import SAME_OP as WITH_OPERANDS
-from .rule import ROOT, SAME_OP
+from .rule import COMPARE, NOT, ROOT, SAME_OP
 from .scope import DEFAULT_DIALECT
 
 _SIGNS: Final = {name: sign for sign, name in INFIX.items()}
@@ -48,9 +49,17 @@ def equation_of(rule: Operation) -> str | None:
 def condition_text(op: Operation, arguments: Sequence[str]) -> str:
     """Returns a condition on `arguments` as it stands after `where`."""
     name, remark = _string(op.properties["target"]), op.properties.get("remark")
+    given: dict[str, Attribute] = dict(getattr(op.properties.get("parameters"), "data", {}))
+    negated = name == NOT and "condition" in given
+    if negated:
+        name = _string(given.pop("condition"))
     if not _NAME.fullmatch(name):
         raise NoEquation
-    text = f"{name}({', '.join([*arguments, *_parameters(op)])})"
+    if name == COMPARE and "formula" in given:
+        text = written_formula(_string(given["formula"]), arguments)
+    else:
+        text = f"{name}({', '.join([*arguments, *_named(given)])})"
+    text = f"not {text}" if negated else text
     return text if remark is None else f"{text} remark {_attribute(remark)}"
 
 
@@ -208,10 +217,17 @@ class _Writer:
         count = 0 if names is None else len(names.data)  # pyright: ignore
         operands = op.operands[: len(op.operands) - count]
         captured = [
-            f"{_string(name)} = {self._name(value)}"
+            f"{_string(name)} = {self._attribute_of_match(value)}"
             for name, value in zip(() if names is None else names.data, op.operands[len(operands) :], strict=True)  # pyright: ignore
         ]
         return _application(_string(op.properties["target"]), operands, [*_parameters(op), *captured], self._made)
+
+    def _attribute_of_match(self, value: SSAValue) -> str:
+        """Returns the name of an attribute that the match found, or the formula that computes one."""
+        op = value.owner
+        if not isinstance(op, Operation) or op.name != "pattern.compute":
+            return self._name(value)
+        return written_formula(_string(op.properties["formula"]), [self._name(each) for each in op.operands])
 
     def _built(self, op: Operation, top: bool) -> tuple[str, int]:
         name, parameters = _string(op.properties["target"]), _parameters(op)
@@ -277,7 +293,11 @@ def _string(attribute: Attribute) -> str:
 
 def _parameters(op: Operation) -> list[str]:
     found: Any = op.properties.get("parameters")
-    return [] if found is None else [f"{name} = {_attribute(value)}" for name, value in found.data.items()]
+    return [] if found is None else _named(found.data)
+
+
+def _named(given: Mapping[str, Attribute]) -> list[str]:
+    return [f"{name} = {_attribute(value)}" for name, value in given.items()]
 
 
 def _attribute(attribute: Attribute) -> str:
