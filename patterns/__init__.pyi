@@ -1,3 +1,5 @@
+from .language.chains import Chain as Chain
+from .language.chains import chain as chain
 from .language.combinators import Associative as Associative
 from .language.combinators import Expression as Expression
 from .language.combinators import Together as Together

@@ -55,7 +55,7 @@ from .ops import (
     YieldOp,
 )
 from .rules import DefineOp, GivesOp
-from .structures import CallOp, DominatesOp, FunctionOp, IfOp
+from .structures import CallOp, ChainOp, DominatesOp, FunctionOp, IfOp
 
 Pattern = Dialect(
     "pattern",
@@ -68,6 +68,7 @@ Pattern = Dialect(
         AttributeOp,
         BuildOp,
         CallOp,
+        ChainOp,
         ComputeOp,
         ConstantOp,
         CreateOp,

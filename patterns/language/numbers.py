@@ -1,4 +1,4 @@
-"""What formulas over sizes and attributes are for a match (`dialects/pattern/formulas.py`); conditions on them."""
+"""What formulas over sizes and attributes (`dialects/pattern/formulas.py`) are for a match, and conditions on them."""
 
 from __future__ import annotations
 

@@ -106,6 +106,8 @@ class Rule:
     """True for a rule that retires after the first sweep in which it applied."""
     also: tuple[str, ...] = ()
     """The keys of further roots (`lhs` is a `Together`), whose results are replaced after those of the first."""
+    injective: bool = False
+    """True for a rule whose different names stand for different values."""
 
     checked: int = field(default=0, init=False, repr=False, compare=False)
     """What has been checked: 1 for what needs no dialects, 2 for everything."""
@@ -163,18 +165,20 @@ def rule(
     *when: Require,
     numerics: Numerics = "exact",
     doc: str = "",
+    injective: bool = False,
 ) -> Rule:
     """
     Returns a rule of one root or several, with a replacement value for each result of the roots in order.
 
     In `rule("fused", x + -y, x - y)` the right side is a new op, since no part of the left side is this `Op`. A number
-    is a constant of that number with the type of the root.
+    is a constant of that number with the type of the root. Different names of an `injective` rule stand for different
+    values.
     """
     root, also = root_pattern(lhs)
     bound = {part.key for part in all_below(root)}
     bound.update(key for required in when for key in required.keys)
     made = tuple(_made(item, bound, "full") for item in (rhs if isinstance(rhs, tuple) else (rhs,)))
-    return Rule(name, root, made, when, numerics=numerics, doc=doc, also=also)
+    return Rule(name, root, made, when, numerics=numerics, doc=doc, also=also, injective=injective)
 
 
 def _made(item: Pattern | Replacement | float, bound: set[str], builder: str) -> Replacement:

@@ -9,6 +9,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from ...core.messages.diagnostics import OperationError
 from ..checking.definitions import Definition, checked_property, definition_of
+from ..language.chains import all_key
 from ..language.match import Match, as_value
 from ..language.numbers import Unknown, attribute_of_number, read_formula, value_of
 from ..language.patterns import Capture
@@ -22,7 +23,7 @@ def compile_replacement(item: Replacement, *, types_of_root: slice | None) -> Re
     """Returns what makes the values of one item of a replacement. It makes them once per match."""
     match item:
         case Bound(key):
-            return lambda match: all_values(match.bound[key])
+            return lambda match: values_bound(key, match.bound)
         case Create():
             make = _compile_create(item, types_of_root)
         case Build():
@@ -46,10 +47,15 @@ def _compile_build(item: Build) -> ReplacementMaker:
 
 
 def all_values(bound: Any) -> Sequence[SSAValue]:
-    """Returns the results of a bound op, the values of a bound rest, or the one bound value."""
+    """Returns the results of a bound op, the values of a list, or the one bound value."""
     if isinstance(bound, Operation):
         return bound.results
-    return bound if isinstance(bound, tuple) else (bound,)
+    return tuple(as_value(each) for each in bound) if isinstance(bound, tuple) else (bound,)
+
+
+def values_bound(key: str, bound: dict[str, Any]) -> Sequence[SSAValue]:
+    """Returns the values that `key` is bound to, or those of all places where it stands for many."""
+    return all_values(bound[key] if key in bound else bound[all_key(key)])
 
 
 def _compile_create(item: Create, types_of_root: slice | None) -> ReplacementMaker:

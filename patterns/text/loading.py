@@ -144,6 +144,7 @@ class _RuleReader:
             doc="" if op.doc is None else op.doc.data,
             group=_group_of(last),
             also=also,
+            injective=op.injective is not None,
         )
 
     def _key(self, value: SSAValue) -> str:
@@ -176,17 +177,17 @@ class _RuleReader:
             case dialect.SplatOp():
                 return Splat(op.number.value.data, key)
             case dialect.RestOp():
-                return Rest(key)
+                return Rest(key, None if op.each is None else self._patterns[op.each])
             case dialect.OrOp():
                 return Or(self._operands(op.alternatives), key)
             case dialect.ResultOp():
                 inner = self._patterns[op.op]
                 if not isinstance(inner, Op | Call | If):
                     raise OperationError(op, "only a 'pattern.op', 'pattern.call' or 'pattern.if' has results")
-                return Result(inner, op.index.value.data, key)
+                return Result(inner, None if op.index is None else op.index.value.data, key)
             case dialect.OpOp():
                 attributes = (*op.parameter_values.items(), *captures)
-                return Op(_names(op), self._operands(op.arguments), attributes, key)
+                return Op(_names(op), self._operands(op.arguments), attributes, key, op.unordered is not None)
             case _:
                 return self._other_pattern(op, key)
 

@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from random_programs import values_of
-from random_reach import random_comparison
+from random_reach import random_chain, random_comparison, random_rest, reaching_further
 from slow_tests import CALLEES, CONSTANTS, values_between
 from stepwell.dialects.traits import is_commutative
+from stepwell.patterns.language.chains import Chain
 from stepwell.patterns.language.combinators import Together, is_expr
 from stepwell.patterns.language.constraints import And, Argument, HasAttr, HasKind, Literal, Not, Where
 from stepwell.patterns.language.patterns import (
@@ -87,6 +88,8 @@ def random_pattern(choose: random.Random, depth: int, shared: list[Pattern]) -> 
         return Call(choose.choice((None, "f", Function(None, below()))), choose.choice((None, (below(),))))
     if pick < 0.95:
         return If(below(), below(), below())
+    if pick < 0.97:
+        return random_chain(choose, below())
     return choose.choice((Op(()), Op((), (below(), Rest())), Result(Op(()), 1), Op(NAMES, (Rest(),))))
 
 
@@ -241,7 +244,8 @@ class Generaliser:
         if is_commutative(op) and self.chance(0.5):
             operands.reverse()
         if self.chance(0.1):
-            return *(self.of(each, depth - 1) for each in operands[: self.choose.randrange(len(operands) + 1)]), Rest()
+            count = self.choose.randrange(len(operands) + 1)
+            return *(self.of(each, depth - 1) for each in operands[:count]), random_rest(self.choose)
         made = [self.of(each, depth - 1) for each in operands]
         return tuple(made[:1] * len(made) if self.chance(0.05) else made)
 
@@ -307,6 +311,8 @@ class Generaliser:
             lambda: self.related(made),
             lambda: self.reassociated(made),
             lambda: random_test(self.choose, made),
+            lambda: reaching_further(self.choose, made),
+            lambda: reaching_further(self.choose, made),
         ]
         return self.choose.choice(options)()
 
@@ -356,6 +362,7 @@ def sure_keys(pattern: Pattern) -> list[str]:
     if isinstance(pattern, Or | Not):
         return [key] if isinstance(pattern, Or) else []
     parts = (pattern.parent, pattern.child) if isinstance(pattern, Dominates) else pattern.parts()
+    parts = (pattern.start,) if isinstance(pattern, Chain) else parts
     if isinstance(pattern, Result):  # what an op with several results stands for is no value
         inner = pattern.op.key  # type: ignore[attr-defined]
         return [key, *(each for each in sure_keys(pattern.op) if each != inner)]
@@ -397,4 +404,4 @@ def _random_rule(choose: random.Random, module: ModuleOp, *, derived: bool) -> R
         conditions.append(given if choose.random() < 0.7 else negated(given))
     if keys and choose.random() < 0.3:
         conditions.append(random_comparison(choose, pattern, keys))
-    return Rule("random", pattern, (), tuple(conditions))
+    return Rule("random", pattern, (), tuple(conditions), injective=choose.random() < 0.1)

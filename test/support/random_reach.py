@@ -1,11 +1,13 @@
-"""Random parts of rules that reach further: conditions on numbers."""
+"""Random parts of rules that reach further: numbers, chains, any order, any result, all operands that are left."""
 
 from __future__ import annotations
 
 import random
 from typing import Final
 
-from stepwell.patterns.language.patterns import Capture, Op, Pattern
+from stepwell.patterns.language.chains import Chain, chain
+from stepwell.patterns.language.constraints import And
+from stepwell.patterns.language.patterns import Any_, Capture, Constant, Op, Or, Pattern, Rest, Result
 from stepwell.patterns.language.rules import Require, negated
 from xdsl.dialects.builtin import StringAttr
 
@@ -30,3 +32,40 @@ def random_comparison(choose: random.Random, pattern: Pattern, keys: list[str]) 
         formula, things = choose.choice(("$0 <= 1", "$0 + 1 == 2", "$0 == $1")), (choose.choice(captures),) * 2
     made = Require("compare", things, (("formula", StringAttr(formula)),))
     return made if choose.random() < 0.7 else negated(made)
+
+
+UNARY: Final = tuple(f"graph.{name}" for name in ("exp", "relu", "tanh", "negative", "abs"))
+BINARY: Final = tuple(f"graph.{name}" for name in ("add", "subtract", "multiply", "maximum"))
+
+
+def random_chain(choose: random.Random, start: Pattern) -> Pattern:
+    """A chain of ops with one operand or two, or of steps of any form."""
+    least = choose.randrange(3)
+    pick = choose.random()
+    if pick < 0.4:
+        return chain(tuple(choose.sample(UNARY, choose.randrange(1, 4))), start, least=least)
+    if pick < 0.7:
+        other = choose.choice((Any_(), Constant(), Op(())))
+        return chain(tuple(choose.sample(BINARY, choose.randrange(1, 3))), start, other, least=least)
+    link = Any_()
+    inner = Op(tuple(choose.sample(UNARY, 2)), (link,))
+    step = choose.choice((Op((), (Rest(),)), Or((inner, Op(BINARY, (link, Any_())))), Op(BINARY, (inner, Any_()))))
+    return Chain(And((step, Op((), (link, Rest())))), link, start, least)
+
+
+def reaching_further(choose: random.Random, made: Pattern) -> Pattern:
+    """`made` with a rarer form of it, where it has one."""
+    pick = choose.random()
+    if pick < 0.4:
+        return random_chain(choose, made)
+    if isinstance(made, Op):
+        return made.unordered()
+    if isinstance(made, Result):
+        return made.op.result(None) if isinstance(made.op, Op) else made
+    return made
+
+
+def random_rest(choose: random.Random) -> Rest:
+    """The operands that are left, mostly with something that holds for all of them."""
+    each = choose.choice((None, Any_(), Op(UNARY), Op(()), Op((*UNARY, *BINARY)).has_dtype("f32")))
+    return Rest() if each is None else Rest(each=each)

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from itertools import permutations
 from typing import Any, Final
 
-from slow_reach import formula_holds
+from slow_reach import are_different, formula_holds
 from slow_tests import (
     CALLEES,
     CONSTANTS,
@@ -34,8 +34,9 @@ from stepwell.core.ir.normal_form import normal_properties, normal_property
 from stepwell.dialects.traits import is_commutative
 from stepwell.patterns.language import constraints as c
 from stepwell.patterns.language import structures as s
+from stepwell.patterns.language.chains import Chain
 from stepwell.patterns.language.combinators import Expression, Together
-from stepwell.patterns.language.patterns import Any_, Capture, Constant, Op, Or, Pattern, Rest, Result, Splat
+from stepwell.patterns.language.patterns import Any_, Capture, Constant, Op, Or, Pattern, Rest, Result, Splat, all_below
 from stepwell.patterns.language.rules import Require, Rule
 from xdsl.dialects.builtin import (
     StringAttr,
@@ -63,6 +64,8 @@ def key_of(pattern: Any) -> str:
 def rule_assignments(rule: Rule, value: SSAValue) -> Iterator[Assignment]:
     """The ways in which the left side stands for `value` and all conditions of the rule hold."""
     for way in assignments(rule.lhs, value, {}):
+        if rule.injective and not are_different(rule, way):
+            continue
         if all(required(each, way) for each in (*rule.when, *deferred(way))):
             yield way
 
@@ -130,7 +133,7 @@ def _by_kind(pattern: Pattern, value: SSAValue, bound: Assignment) -> Iterator[A
             if isinstance(value, OpResult) and len(value.op.results) == 1:
                 yield from op_assignments(pattern, value.op, bound)
         case Result(inner, index):
-            if isinstance(value, OpResult) and value.index == index:
+            if isinstance(value, OpResult) and index in (None, value.index):
                 for way in _of_op(inner, value, bound):
                     yield from bind(way, key_of(inner), value.op)
         case s.Call() | s.If():
@@ -145,6 +148,8 @@ def _by_kind(pattern: Pattern, value: SSAValue, bound: Assignment) -> Iterator[A
                 yield way
         case s.Dominates():
             yield from _dominated(pattern, value, bound)
+        case Chain():
+            yield from _chained(pattern, value, 0, (), bound)
         case _:
             raise AssertionError(pattern)
 
@@ -182,10 +187,12 @@ def op_assignments(pattern: Op, op: Operation, bound: Assignment) -> Iterator[As
     if (pattern.names and op.name not in pattern.names) or not op.results:
         return
     for way in _attributes(pattern.attributes, op, bound):
-        yield from _operands(pattern.operands, op, way)
+        yield from _operands(pattern.operands, op, way, pattern.is_unordered)
 
 
-def _operands(wanted: tuple[Pattern, ...] | None, op: Operation, bound: Assignment) -> Iterator[Assignment]:
+def _operands(
+    wanted: tuple[Pattern, ...] | None, op: Operation, bound: Assignment, unordered: bool = False
+) -> Iterator[Assignment]:
     if wanted is None:
         yield bound
         return
@@ -194,12 +201,19 @@ def _operands(wanted: tuple[Pattern, ...] | None, op: Operation, bound: Assignme
     given = tuple(op.operands)
     if len(given) < len(single) or (rest is None and len(given) != len(single)):
         return
-    for order in permutations(given) if is_commutative(op) else [given]:
+    orders = [*_chosen(given, len(single))] if unordered else permutations(given) if is_commutative(op) else [given]
+    for order in orders:
         for way in _all_of(list(zip(single, order, strict=False)), bound):
             if rest is None:
                 yield way
-            else:
+            elif rest.each is None or all(_fits(rest.each, each, way) for each in order[len(single) :]):
                 yield from bind(way, rest.key, order[len(single) :])
+
+
+def _chosen(given: tuple[SSAValue, ...], count: int) -> Iterator[tuple[SSAValue, ...]]:
+    """Every order of `count` of the operands, before those that are left."""
+    for numbers in permutations(range(len(given)), count):
+        yield tuple(given[each] for each in (*numbers, *(each for each in range(len(given)) if each not in numbers)))
 
 
 def _attributes(wanted: tuple[tuple[str, Any], ...], op: Operation, bound: Assignment) -> Iterator[Assignment]:
@@ -371,6 +385,21 @@ def _dominated(pattern: s.Dominates, value: SSAValue, bound: Assignment) -> Iter
                     continue
                 for found in assignments(pattern.parent, parent, way):
                     yield {**found, path(pattern.key): frozenset(between)}
+
+
+def _chained(
+    pattern: Chain, value: SSAValue, steps: int, on_way: tuple[SSAValue, ...], bound: Assignment
+) -> Iterator[Assignment]:
+    """The ways in which steps lead to `value`, the longest first. Names of a step are its own."""
+    own = {each.key for each in all_below(pattern.step)}
+    for way in assignments(pattern.step, value, bound):
+        before = way[pattern.link.key]
+        assert isinstance(before, SSAValue)
+        outside = {key: thing for key, thing in way.items() if key not in own}
+        yield from _chained(pattern, before, steps + 1, (*on_way, value), outside)
+    if steps >= pattern.least:
+        for way in assignments(pattern.start, value, bound):
+            yield {**way, path(pattern.key): on_way}
 
 
 def _fits(pattern: Pattern, value: SSAValue, bound: Assignment) -> bool:

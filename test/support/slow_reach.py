@@ -1,4 +1,4 @@
-"""Conditions on numbers, for `slow_matcher.py`."""
+"""Conditions on numbers, and rules whose names stand for different values, for `slow_matcher.py`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,11 @@ import re
 from collections.abc import Sequence
 
 from slow_tests import condition_holds
-from stepwell.patterns.language.rules import Require
+from stepwell.patterns.language.chains import Chain
+from stepwell.patterns.language.constraints import And, Not, Where
+from stepwell.patterns.language.patterns import Or, Pattern, Rest
+from stepwell.patterns.language.rules import Require, Rule
+from stepwell.patterns.language.structures import Dominates
 from xdsl.dialects.builtin import DYNAMIC_INDEX, FloatAttr, IntegerAttr, ShapedType, StringAttr
 from xdsl.ir import Operation, SSAValue
 
@@ -62,3 +66,47 @@ def plain_number(thing: object) -> object:
     if isinstance(thing, IntegerAttr):
         return thing.value.data & 1 if str(thing.type) == "i1" else thing.value.data
     return thing.value.data if isinstance(thing, FloatAttr) else thing
+
+
+def are_different(rule: Rule, way: dict[str, object]) -> bool:
+    """
+    Whether names stand for different values. Names that a test, `and`, `or` or a dominator ties to one value count as
+    one.
+    """
+    pairs = list[tuple[str, str]]()
+    single = list[Pattern]()
+
+    def visit(pattern: Pattern) -> None:
+        if isinstance(pattern, Rest):
+            return
+        single.append(pattern)
+        below = pattern.parts()
+        if isinstance(pattern, Not):
+            below = ()
+        elif isinstance(pattern, Dominates):
+            below = (pattern.parent, pattern.child)
+        elif isinstance(pattern, Chain):
+            below = (pattern.start,)
+        if isinstance(pattern, Where | And | Or):
+            pairs.extend((pattern.key, each.key) for each in below)
+        elif isinstance(pattern, Dominates):
+            pairs.append((pattern.key, pattern.child.key))
+        for each in below:
+            visit(each)
+
+    visit(rule.lhs)
+    keys = sorted({each.key for each in single if each.key in way})
+
+    def tied(one: str) -> set[str]:
+        found = {one}
+        while more := {b for pair in pairs for a, b in (pair, pair[::-1]) if a in found} - found:
+            found |= more
+        return found
+
+    def thing(key: str) -> object:
+        found = way[key]
+        return found.results[0] if isinstance(found, Operation) and len(found.results) == 1 else found
+
+    return all(
+        thing(one) is not thing(other) for one in keys for other in keys if one != other and other not in tied(one)
+    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from xdsl.dialects.builtin import DictionaryAttr, FloatAttr, IntegerAttr, StringAttr, f64, i64
+from xdsl.dialects.builtin import DictionaryAttr, FloatAttr, IntegerAttr, StringAttr, UnitAttr, f64, i64
 from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
@@ -113,6 +113,9 @@ class Matches:
         if not self._tokens.is_kind(MLIRTokenKind.HASH_IDENT):
             return value
         number = self._tokens.text[1:]
+        if number == "any":
+            self._tokens.take()
+            return self._add("result", at, value)
         if not number.isdigit():
             self._tokens.fail(f"expected the number of a result after '#', found '{number}'")
         self._tokens.take()
@@ -123,7 +126,8 @@ class Matches:
         if name in self._scope.functions:
             return self._call_of_function(name, at)
         if name.endswith("..."):
-            value = self._add("rest", at)
+            each = [self.read()] if self._tokens.take_if("each") else []
+            value = self._add("rest", at, *each)
             self._scope.bind(name[:-3], value, at)
             return value
         if name not in self._scope.names:
@@ -168,15 +172,36 @@ class Matches:
 
     def _call(self, at: int) -> SSAValue:
         """Reads `relu(%x)`, `[floor, ceil](%x)`, and `relu?(%x)`, which is `relu(%x) or %x`."""
+        unordered = self._tokens.take_if("unordered") is not None
         names = self._tokens.op_names()
-        optional = self._tokens.take_if("?") is not None
+        mark = self._tokens.take_if("?", "+", "*")
         values, properties = self.arguments(f"'{' or '.join(names)}'")
+        if mark in ("+", "*"):
+            return self._chain(at, names, values, properties, 1 if mark == "+" else 0)
         value = self._op(at, names, *values, properties=properties)
-        if not optional:
+        if unordered:
+            value.owner.properties["unordered"] = UnitAttr()  # pyright: ignore
+        if mark is None:
             return value
         if len(values) != 1:
             self._tokens.fail(f"an op that may be absent has one operand, found {len(values)}", at)
         return self._add("or", at, value, values[0])
+
+    def _chain(
+        self,
+        at: int,
+        names: list[str],
+        values: list[SSAValue],
+        properties: dict[str, Attribute | str],
+        least: int,
+    ) -> SSAValue:
+        """Makes a chain of ops, of which the first operand stands for the one before."""
+        if not values:
+            self._tokens.fail("a chain goes through the first operand of each op, found none", at)
+        link = self._add("any", at)
+        step = self._op(at, names, link, *values[1:], properties=properties)
+        given: dict[str, Attribute] = {} if least else {"least": IntegerAttr(0, i64)}
+        return self._add("chain", at, step, link, values[0], **given)
 
     def _call_of_function(self, name: str, at: int) -> SSAValue:
         values, properties = self.arguments(f"'%{name}'")
