@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from random_programs import values_of
-from random_reach import random_chain, random_comparison, random_rest, reaching_further
+from random_reach import random_chain, random_comparison, random_rest, random_test, reaching_further
 from slow_tests import CALLEES, CONSTANTS, values_between
 from stepwell.dialects.traits import is_commutative
 from stepwell.patterns.language.chains import Chain
@@ -91,21 +91,6 @@ def random_pattern(choose: random.Random, depth: int, shared: list[Pattern]) -> 
     if pick < 0.97:
         return random_chain(choose, below())
     return choose.choice((Op(()), Op((), (below(), Rest())), Result(Op(()), 1), Op(NAMES, (Rest(),))))
-
-
-def random_test(choose: random.Random, inner: Pattern) -> Pattern:
-    """A pattern with a test that may hold."""
-    tests = (
-        lambda: inner.single_use(),
-        lambda: inner.has_shape(choose.choice((4, 5, None))),
-        lambda: inner.has_shape(choose.choice((None, 3, 4)), 4),
-        lambda: inner.has_dtype(choose.choice(("f32", "f16", "i32"))),
-        lambda: inner.has_kind(choose.choice(("elementwise", "broadcast", "reduction", "opaque"))),
-        lambda: inner.has_attr({"my.tag": choose.choice(("a", "b"))}),
-        lambda: inner.has_attr({"axis": -1}),
-        lambda: inner.holds(choose.choice(("float", "static", "block-argument", "integer"))),
-    )
-    return choose.choice(tests)()
 
 
 # Patterns of a program

@@ -69,3 +69,18 @@ def random_rest(choose: random.Random) -> Rest:
     """The operands that are left, mostly with something that holds for all of them."""
     each = choose.choice((None, Any_(), Op(UNARY), Op(()), Op((*UNARY, *BINARY)).has_dtype("f32")))
     return Rest() if each is None else Rest(each=each)
+
+
+def random_test(choose: random.Random, inner: Pattern) -> Pattern:
+    """A pattern with a test that may hold."""
+    tests = (
+        lambda: inner.single_use(),
+        lambda: inner.has_shape(choose.choice((4, 5, None))),
+        lambda: inner.has_shape(choose.choice((None, 3, 4)), 4),
+        lambda: inner.has_dtype(choose.choice(("f32", "f16", "i32"))),
+        lambda: inner.has_kind(choose.choice(("elementwise", "broadcast", "reduction", "opaque"))),
+        lambda: inner.has_attr({"my.tag": choose.choice(("a", "b"))}),
+        lambda: inner.has_attr({"axis": -1}),
+        lambda: inner.holds(choose.choice(("float", "static", "block-argument", "integer"))),
+    )
+    return choose.choice(tests)()

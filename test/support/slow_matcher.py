@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from itertools import permutations
 from typing import Any, Final
 
-from slow_reach import are_different, formula_holds
+from slow_reach import are_different, chosen, formula_holds, same
 from slow_tests import (
     CALLEES,
     CONSTANTS,
@@ -42,7 +42,7 @@ from xdsl.dialects.builtin import (
     StringAttr,
     SymbolRefAttr,
 )
-from xdsl.ir import Attribute, Operation, OpResult, SSAValue
+from xdsl.ir import Operation, OpResult, SSAValue
 
 Assignment = dict[str, object]
 
@@ -91,14 +91,6 @@ def bind(way: Assignment, key: str, thing: object) -> Iterator[Assignment]:
         yield {**way, key: thing}
     elif same(way[key], thing):
         yield way
-
-
-def same(one: object, other: object) -> bool:
-    if isinstance(one, tuple) and isinstance(other, tuple):
-        return len(one) == len(other) and all(a is b for a, b in zip(one, other, strict=True))
-    if isinstance(one, Attribute) and isinstance(other, Attribute):
-        return one == other
-    return one is other
 
 
 def _by_kind(pattern: Pattern, value: SSAValue, bound: Assignment) -> Iterator[Assignment]:
@@ -201,19 +193,13 @@ def _operands(
     given = tuple(op.operands)
     if len(given) < len(single) or (rest is None and len(given) != len(single)):
         return
-    orders = [*_chosen(given, len(single))] if unordered else permutations(given) if is_commutative(op) else [given]
+    orders = [*chosen(given, len(single))] if unordered else permutations(given) if is_commutative(op) else [given]
     for order in orders:
         for way in _all_of(list(zip(single, order, strict=False)), bound):
             if rest is None:
                 yield way
             elif rest.each is None or all(_fits(rest.each, each, way) for each in order[len(single) :]):
                 yield from bind(way, rest.key, order[len(single) :])
-
-
-def _chosen(given: tuple[SSAValue, ...], count: int) -> Iterator[tuple[SSAValue, ...]]:
-    """Every order of `count` of the operands, before those that are left."""
-    for numbers in permutations(range(len(given)), count):
-        yield tuple(given[each] for each in (*numbers, *(each for each in range(len(given)) if each not in numbers)))
 
 
 def _attributes(wanted: tuple[tuple[str, Any], ...], op: Operation, bound: Assignment) -> Iterator[Assignment]:

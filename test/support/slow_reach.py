@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import permutations
 
 from slow_tests import condition_holds
 from stepwell.patterns.language.chains import Chain
@@ -13,7 +14,7 @@ from stepwell.patterns.language.patterns import Or, Pattern, Rest
 from stepwell.patterns.language.rules import Require, Rule
 from stepwell.patterns.language.structures import Dominates
 from xdsl.dialects.builtin import DYNAMIC_INDEX, FloatAttr, IntegerAttr, ShapedType, StringAttr
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 
 
 def formula_holds(require: Require, things: list[object]) -> bool:
@@ -110,3 +111,17 @@ def are_different(rule: Rule, way: dict[str, object]) -> bool:
     return all(
         thing(one) is not thing(other) for one in keys for other in keys if one != other and other not in tied(one)
     )
+
+
+def chosen(given: tuple[SSAValue, ...], count: int) -> Iterator[tuple[SSAValue, ...]]:
+    """Every order of `count` of the operands, before those that are left."""
+    for numbers in permutations(range(len(given)), count):
+        yield tuple(given[each] for each in (*numbers, *(each for each in range(len(given)) if each not in numbers)))
+
+
+def same(one: object, other: object) -> bool:
+    if isinstance(one, tuple) and isinstance(other, tuple):
+        return len(one) == len(other) and all(a is b for a, b in zip(one, other, strict=True))
+    if isinstance(one, Attribute) and isinstance(other, Attribute):
+        return one == other
+    return one is other
