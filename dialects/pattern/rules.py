@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from xdsl.dialects.builtin import StringAttr
+from xdsl.dialects.builtin import StringAttr, UnitAttr
 from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, prop_def, region_def, traits_def
 from xdsl.parser import Parser
@@ -32,6 +32,8 @@ class RuleOp(ShownOp):
     It may be written as an equation, `pattern.rule "relu-of-relu" : relu(relu(%x)) => relu(%x)`, which is read into the
     same ops. The equation is the `doc` where there is no other.
 
+    Different names of an `injective` rule stand for different values.
+
     `numerics` is `exact` (same bits), `rounding` (same real function) or `fast` (may lose NaN, inf, the sign of zero).
     """
 
@@ -40,6 +42,7 @@ class RuleOp(ShownOp):
     rule_name = prop_def(StringAttr)
     numerics = prop_def(StringAttr, default_value=StringAttr("exact"))
     doc = opt_prop_def(StringAttr)
+    injective = opt_prop_def(UnitAttr)
     body = region_def("single_block")
 
     traits = traits_def(IsolatedFromAbove(), NoTerminator())
@@ -52,6 +55,8 @@ class RuleOp(ShownOp):
         if parser.parse_optional_keyword("numerics") is not None:
             numerics = parser.parse_str_literal("a numerics class")
         properties: dict[str, Attribute] = {"rule_name": StringAttr(name), "numerics": StringAttr(numerics)}
+        if parser.parse_optional_keyword("injective") is not None:
+            properties["injective"] = UnitAttr()
         if (doc := parse_doc(parser)) is not None:
             properties["doc"] = doc
         attributes = parser.parse_optional_attr_dict_with_keyword()
@@ -63,7 +68,7 @@ class RuleOp(ShownOp):
 
     def print(self, printer: Printer) -> None:
         numerics = None if self.numerics.data == NUMERICS[0] else self.numerics
-        print_named(printer, self, self.rule_name, numerics=numerics, doc=self.doc)
+        print_named(printer, self, self.rule_name, numerics=numerics, injective=self.injective, doc=self.doc)
 
     def verify_(self) -> None:
         if self.numerics.data not in NUMERICS:

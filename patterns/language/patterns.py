@@ -9,7 +9,7 @@ from the `pattern` dialect (`text/loading.py`). `matching/` compiles both.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import field
+from dataclasses import field, replace
 from itertools import count
 from typing import Any, ClassVar, Final, TypeVar
 
@@ -178,6 +178,10 @@ class Pattern:
         """Requires that the value has one use."""
         return self.holds("single-use")
 
+    def single_user(self) -> Pattern:
+        """Requires that one op uses the value, however often."""
+        return self.holds("single-user")
+
     def optional(self, wrap: Callable[[Pattern], Pattern]) -> Or:
         """Returns `wrap(self)` with `self` as the other alternative."""
         return optional(self, wrap)
@@ -245,7 +249,7 @@ class Op(Pattern):
 
     `operands` has one pattern per operand, or is `None` for any operands. A last `Rest` takes the operands that are
     left. `attributes` are properties or attributes that must have these values, given as attributes, plain Python
-    values or a `Capture`. A property that is absent has its default.
+    values or a `Capture`. A property that is absent has its default. `unordered` operands match in any order.
     """
 
     levels: ClassVar[int] = 1
@@ -254,25 +258,30 @@ class Op(Pattern):
     operands: tuple[Pattern, ...] | None = None
     attributes: tuple[tuple[str, Any], ...] = ()
     key: str = field(default_factory=fresh_key)
+    is_unordered: bool = False
 
     def parts(self) -> tuple[Pattern, ...]:
         return self.operands or ()
 
-    def result(self, index: int) -> Result:
-        """Returns the pattern of result `index` of an op that has several."""
+    def result(self, index: int | None) -> Result:
+        """Returns the pattern of result `index` of an op that has several, `None` for any one of them."""
         return Result(self, index)
+
+    def unordered(self) -> Op:
+        """Returns the pattern of an op whose operands stand in any order, such as the parts of a concatenation."""
+        return replace(self, is_unordered=True)
 
 
 @dataclass(frozen=True, repr=False)
 class Result(Pattern):
     """
-    Result `index` of the op that `op`, an `Op`, `Call` or `If`, matches.
+    Result `index` of the op that `op`, an `Op`, `Call` or `If`, matches. Without an index it is any result.
 
     An `Op`, `Call` or `If` itself stands for the only result.
     """
 
     op: Pattern
-    index: int
+    index: int | None
     key: str = field(default_factory=fresh_key)
 
     def parts(self) -> tuple[Pattern, ...]:
@@ -292,9 +301,20 @@ class Or(Pattern):
 
 @dataclass(frozen=True, repr=False)
 class Rest(Pattern):
-    """The remaining operands of an op, as one tuple of values. It must be the last operand."""
+    """
+    The remaining operands of an op, as one tuple of values. It must be the last operand.
+
+    With `each`, every one of them matches this pattern, whose names stand for many values and nowhere else.
+    """
 
     key: str = field(default_factory=fresh_key)
+    each: Pattern | None = None
+
+    def parts(self) -> tuple[Pattern, ...]:
+        return () if self.each is None else (self.each,)
+
+    def certain_parts(self) -> tuple[Pattern, ...]:
+        return ()
 
 
 def optional(inner: Pattern, wrap: Callable[[Pattern], Pattern]) -> Or:
