@@ -43,7 +43,7 @@ pattern.rule "attributes" doc "d" : softmax(-%x, my.tag = [1, 2], axis = %a) => 
 // CHECK-NEXT: %root = pattern.op "graph.sin | graph.cos"(%inner)
 // CHECK-NEXT: pattern.require "same-op"(%inner, %root)
 // CHECK: pattern.build "with-operands"(%inner, %x)
-// EQUATION: pattern.rule "functions" doc "%f(%f(%x) as %inner) => %f(%x)" for %f in [sin, cos] : %f(%f(%x) as %inner) => %f(%x)
+// EQUATION: pattern.rule "functions" doc "%f(%f(%x) as %inner) => %f(%x)" for %f in [sin, cos] : %f(%f(%x)) => %f(%x)
 pattern.rule "functions" for %f in [sin, cos] : %f(%f(%x) as %inner) => %f(%x)
 
 // CHECK-LABEL: pattern.rule "several-names"
