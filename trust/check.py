@@ -94,6 +94,8 @@ class CheckSemantics(Instrument):
     _before: Identities | None = None
     _hash: str = ""
     _unchecked: list[ModulePass] = field(default_factory=list)
+    _reason: str = ""
+    _is_long: bool = False
     _index: int = 0
     _classes: set[str] = field(default_factory=set)
     _scope: Any = None
@@ -151,12 +153,17 @@ class CheckSemantics(Instrument):
             self._scope.__exit__(None, None, None)
             self._scope = self._applications = None
 
+    def after_pipeline(self, module: ModuleOp) -> None:
+        if self._depth == 1 and self._unchecked:
+            names = ", ".join(f"'{each}'" for each in self._unchecked)
+            emit_remark(module, f"not checked: {names}: {self._reason}")
+
     # The program as it is given
 
     def _start(self, module: ModuleOp) -> None:
         self._original = clone_op(module)
         self._before, self._hash = Identities(module), structural_hash(module)
-        self._unchecked, self._cases = [], []
+        self._unchecked, self._cases, self._is_long = [], [], False
         self._weights = dict(self.options.weights or {}) or weights_of(module, self.options.seed)
         found, skipped = entries(module)
         for op, reason in skipped:
@@ -193,7 +200,8 @@ class CheckSemantics(Instrument):
         return found
 
     def _run(self, module: ModuleOp, entry: str, inputs: InputSet, outputs: Sequence[Array]) -> Outcome:
-        outcome = evaluate(module, entry, inputs.arrays, self._weights, outputs)
+        outcome = evaluate(module, entry, inputs.arrays, self._weights, outputs, natively_first=self._is_long)
+        self._is_long |= outcome.is_long
         if outcome.how == INTERPRETER:
             self.counts.interpreted += 1
         else:
@@ -217,7 +225,7 @@ class CheckSemantics(Instrument):
             for case in self._cases:
                 self._check_case(case, pass_, numerics, module)
         except CannotRunError as error:
-            emit_remark(module, f"pass '{pass_}' is checked with the ones after it: {error}")
+            self._reason = str(error)
             return
         self._unchecked = []
 
@@ -245,9 +253,7 @@ class CheckSemantics(Instrument):
             return Comparison()
         if case.sensitivity is None:
             assert self._original is not None
-            case.sensitivity = sensitivity(
-                self._original, case.entry.name, case.inputs, self._weights, before.arrays
-            )
+            case.sensitivity = sensitivity(self._original, case.entry.name, case.inputs, self._weights, before.arrays)
         if case.sensitivity.overflows:
             self.counts.unsettled += 1
             return Comparison()
@@ -260,10 +266,15 @@ class CheckSemantics(Instrument):
         several = len(self._unchecked) > 1
         names = ", ".join(f"'{each}'" for each in self._unchecked)
         subject = f"one of the passes {names}" if several else f"pass '{pass_}'"
-        error = StepwellError(
-            Diagnostic(f"{subject} {what}", "error", point)
-            .with_note(f"class {numerics}, {case.inputs}; before it was run {case.outcome.how}, after it {after.how}")
-        )
+        error = StepwellError(Diagnostic(f"{subject} {what}", "error", point))
+        number = f"number {self._index + 1} of the pipeline, class {numerics}, {case.inputs}"
+        how = f"before it was run {case.outcome.how}, after it {after.how}"
+        error.diagnostic = error.diagnostic.with_note(f"{number}; {how}")
+        if after.is_long and not case.outcome.is_long:
+            note = (
+                "the program is too long for the interpreter: the passes of O0, which lower the rest, may be wrong too"
+            )
+            error.diagnostic = error.diagnostic.with_note(note)
         if self.options.save_inputs is not None:
             save_inputs(self.options.save_inputs, case)
             note = f"the inputs are in {self.options.save_inputs}: repeat with --inputs"

@@ -9,7 +9,7 @@ import ml_dtypes
 import numpy as np
 
 from ..lazy_dataclass import dataclass
-from ..reference.element_types import NAMES, Array, is_float
+from ..reference.element_types import Array, is_float
 
 FACTOR = 16
 """How much larger than the differences of perturbed runs a difference may be."""
@@ -30,7 +30,8 @@ class Mismatch:
 
     def __str__(self) -> str:
         where = f"[{', '.join(map(str, self.index))}]"
-        return f"result {self.result} at {where} is {self.after}, before it {self.before} (tolerance {_short(self.tolerance)})"
+        values = f"{self.after}, before it {self.before}"
+        return f"result {self.result} at {where} is {values} (tolerance {_short(self.tolerance)})"
 
 
 def _short(number: float) -> str:
@@ -145,5 +146,4 @@ def _worst(number: int, before: Array, after: Array, wrong: Array, tolerance: Ar
     far = np.where(wrong, np.where(np.isfinite(far), far, np.inf), -1.0)
     index = np.unravel_index(int(np.argmax(far)), before.shape)
     where = tuple(map(int, index))
-    shown = (before[index], after[index]) if NAMES.get(before.dtype) else (before[index], after[index])
-    return Mismatch(number, where, *shown, float(tolerance[index]))
+    return Mismatch(number, where, before[index], after[index], float(tolerance[index]))

@@ -9,9 +9,9 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, MemRefType, ModuleOp, StringAttr, TensorType
 from xdsl.ir import Attribute, Operation
 
-from ..core.roles import INSTANCES, KEY, PREPARE, WEIGHTS, prepare_function
 from ..core.ir.walk import walk
 from ..core.messages.locations import source_directory
+from ..core.roles import INSTANCES, KEY, PREPARE, WEIGHTS, prepare_function
 from ..core.weights import open_weights
 from ..lazy_dataclass import dataclass
 from ..reference.arith import dtype_of
@@ -59,7 +59,9 @@ def entries(module: ModuleOp) -> tuple[list[Entry], list[tuple[Operation, str]]]
 def _is_public(op: Operation) -> bool:
     visibility = op.get_attr_or_prop("sym_visibility")
     private = getattr(visibility, "data", "public") == "private"
-    return not private and bool(op.regions[0].blocks) and PREPARE not in op.attributes and INSTANCES not in op.attributes
+    return (
+        not private and bool(op.regions[0].blocks) and PREPARE not in op.attributes and INSTANCES not in op.attributes
+    )
 
 
 def _reason_to_skip(op: Operation) -> str | None:

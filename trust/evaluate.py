@@ -6,6 +6,7 @@ import os
 import pickle
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import Context
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -38,6 +39,8 @@ class Outcome:
     failure: str | None = None
     fault: str | None = None
     how: str = INTERPRETER
+    is_long: bool = False
+    """Set where it ran natively because the interpreter would take too many steps."""
 
     @property
     def is_right(self) -> bool:
@@ -48,6 +51,10 @@ class Outcome:
 class CannotRunError(Exception):
     """Raised where neither the interpreter nor native code takes a program. Its text is the reason."""
 
+    def __init__(self, reason: str, *, is_long: bool = False):
+        super().__init__(reason)
+        self.is_long = is_long
+
 
 def evaluate(
     module: ModuleOp,
@@ -55,6 +62,8 @@ def evaluate(
     arrays: Sequence[Array],
     weights: Mapping[str, Array],
     outputs: Sequence[Array] = (),
+    *,
+    natively_first: bool = False,
 ) -> Outcome:
     """
     Runs `@entry`. `outputs` are arrays of the shapes of its results, where these are known.
@@ -62,12 +71,16 @@ def evaluate(
     Raises `CannotRunError` where the level has an op that nothing runs, or the program is on the llvm level and native
     code refuses it.
     """
+    is_long = natively_first
+    reason = "the program is long"
+    if not natively_first or _is_graph(module):
+        try:
+            return interpreted(module, entry, arrays, weights, outputs)
+        except CannotRunError as error:
+            reason, is_long = str(error), error.is_long
     try:
-        return interpreted(module, entry, arrays, weights, outputs)
-    except CannotRunError as error:
-        reason = str(error)
-    try:
-        return natively(module, entry, arrays, weights)
+        outcome = natively(module, entry, arrays, weights)
+        return replace(outcome, is_long=is_long)
     except CannotRunError as error:
         raise CannotRunError(f"{reason}; natively: {error}") from None
 
@@ -95,7 +108,7 @@ def interpreted(
         return Outcome(failure=failure.message)
     except LoopFault as fault:
         if fault.kind in ("unknown", "endless"):
-            raise CannotRunError(fault.diagnostic.message) from None
+            raise CannotRunError(fault.diagnostic.message, is_long=fault.kind == "endless") from None
         return Outcome(fault=fault.diagnostic.message)
     except ReferenceRunError as error:
         raise CannotRunError(str(error)) from None
@@ -114,6 +127,11 @@ def _on_buffers(
             raise
     empty = [np.zeros(each.shape, each.dtype) for each in outputs]
     return run_loops(module, entry, [*arrays, *empty], weights=weights, max_steps=MOST_STEPS)
+
+
+def _is_graph(module: ModuleOp) -> bool:
+    """Returns whether the program is on the graph level whole, where the reference takes it at any length."""
+    return not any(op.name in ("graph.call_kernel", "tensor_loop.func", "memref.load") for op in module.walk())
 
 
 def _is_on_tensors(op: Operation) -> bool:
@@ -139,7 +157,7 @@ def _compiled_and_run(
     from ..runtime.errors import ExecutionError
 
     try:
-        program = compile(clone_op(module), entry=entry, pipeline="", cache=False, weights=weights, threads=1)
+        program = compile(clone_op(module), entry=entry, pipeline="O0", cache=False, weights=weights, threads=1)
     except Exception as error:
         raise CannotRunError(f"it cannot be compiled: {error}") from None
     try:

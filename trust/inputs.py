@@ -102,7 +102,9 @@ def given_inputs(entry: Entry, arrays: Mapping[str, Any], file: str) -> InputSet
         key = each.name if each.name in arrays else f"arr_{number}"
         if key not in arrays:
             hint = did_you_mean(each.name, list(arrays)) or f"it has {', '.join(arrays) or 'nothing'}"
-            raise StepwellError(Diagnostic(f"'{file}' has no array for argument '{each.name}' of @{entry.name}", hint=hint))
+            raise StepwellError(
+                Diagnostic(f"'{file}' has no array for argument '{each.name}' of @{entry.name}", hint=hint)
+            )
         array = np.asarray(arrays[key])
         wanted = DTYPES[each.dtype]
         if array.dtype != wanted and array.dtype.str == "|V2" and wanted.itemsize == 2:
@@ -112,7 +114,9 @@ def given_inputs(entry: Entry, arrays: Mapping[str, Any], file: str) -> InputSet
         )
         if array.dtype != wanted or not fits:
             declared = "x".join("?" if size < 0 else str(size) for size in each.shape)
-            message = f"array '{key}' of '{file}' is {array.dtype}{list(array.shape)}, expected {each.dtype} [{declared}]"
+            message = (
+                f"array '{key}' of '{file}' is {array.dtype}{list(array.shape)}, expected {each.dtype} [{declared}]"
+            )
             raise StepwellError(Diagnostic(message))
         found.append(array)
     return InputSet("given", 0, tuple(found))

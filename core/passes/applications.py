@@ -7,7 +7,7 @@ at a variable. With a limit, the first N are allowed, so a search can find the o
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import field
@@ -17,6 +17,9 @@ from ...lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from xdsl.ir import Operation
+
+Bindings = Callable[[], Mapping[str, str]]
+"""Returns what a rule has bound, as text. It is asked of the last application only."""
 
 
 @dataclass(frozen=True)
@@ -35,37 +38,35 @@ class Application:
 
 @dataclass
 class Applications:
-    """The count of a run. `last` is the newest one allowed, `classes` those of all of them."""
+    """The count of a run. `last` is the one that reached the limit, `classes` those of all of them."""
 
     limit: int | None = None
     count: int = 0
     last: Application | None = None
     classes: set[str] = field(default_factory=set)
 
-    def admit(self, kind: str, name: str, op: Operation, numerics: str, bindings: dict[str, object] | None) -> bool:
+    def admit(self, kind: str, name: str, op: Operation, numerics: str, bindings: Bindings | None) -> bool:
         """Counts one application. Returns false where the limit has been reached."""
         if self.limit is not None and self.count >= self.limit:
             return False
         self.count += 1
         self.classes.add(numerics)
-        if self.limit is None or self.count == self.limit:
-            self.last = _described(kind, name, op, numerics, bindings or {})
+        if self.count == self.limit:
+            self.last = _described(kind, name, op, numerics, {} if bindings is None else bindings())
         return True
 
 
-def _described(kind: str, name: str, op: Operation, numerics: str, bindings: dict[str, object]) -> Application:
+def _described(kind: str, name: str, op: Operation, numerics: str, bindings: Mapping[str, str]) -> Application:
     from ..messages.locations import location_string
 
-    shown = tuple((key, str(value)) for key, value in bindings.items())
-    return Application(kind, name, f"{location_string(op)} ('{op.name}')", numerics, shown)
+    place = f"{location_string(op)} ('{op.name}')"
+    return Application(kind, name, place, numerics, tuple(bindings.items()))
 
 
 _current: ContextVar[Applications | None] = ContextVar("stepwell_applications", default=None)
 
 
-def allowed(
-    kind: str, name: str, op: Operation, *, numerics: str = "exact", bindings: dict[str, object] | None = None
-) -> bool:
+def allowed(kind: str, name: str, op: Operation, numerics: str = "exact", bindings: Bindings | None = None) -> bool:
     """Returns whether something may be applied at `op` now, and counts it."""
     current = _current.get()
     return current is None or current.admit(kind, name, op, numerics, bindings)

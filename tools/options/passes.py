@@ -38,6 +38,9 @@ def check_flags(args: argparse.Namespace) -> None:
             "and --config"
         )
         raise StepwellError(Diagnostic(message))
+    for flag, value in (("--inputs", args.inputs), ("--shapes", args.shapes), ("--save-inputs", args.save_inputs)):
+        if value is not None and not args.check_semantics:
+            raise StepwellError(Diagnostic(f"{flag} is for --check-semantics, which is not given"))
     if args.split_input_file:
         for flag, value in (("--replay", args.replay), ("--save-pipeline", args.save_pipeline)):
             if value is not None:
@@ -93,6 +96,10 @@ def instruments(args: argparse.Namespace, show: Callable[[ModuleOp], str]) -> li
         found.append(ReplayCheck(read_record(args.replay)))
     if args.time_passes:
         found.append(Timing())
+    if args.check_semantics:
+        from .checks import checking
+
+        found.append(checking(args.inputs, args.shapes, args.seed, args.save_inputs))
     if args.save_pipeline is not None:
         found.append(PipelineRecord(args.save_pipeline))
     return found
