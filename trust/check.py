@@ -60,7 +60,7 @@ class Case:
     outcome: Outcome
     point: SourcePoint | None
     places: tuple[SourcePoint | None, ...]
-    """Where the op stands that makes each result."""
+    """The place of the op that makes each result."""
     sensitivity: Sensitivity | None = None
 
 

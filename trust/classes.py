@@ -1,4 +1,4 @@
-"""Which results a pass may change, and by how much: its class of numerics."""
+"""The class of numerics of each pass: which results it may change, and by how much."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from xdsl.passes import ModulePass
 NumericsClass = Literal["exact", "rounding", "fast"]
 
 ORDER: Final[tuple[NumericsClass, ...]] = ("exact", "rounding", "fast")
-"""From the strictest to the most lenient class."""
+"""The classes, from the strictest to the most lenient one."""
 
 CLASSES: Final[dict[str, NumericsClass]] = {
     "simplify-inference": "rounding",

@@ -12,7 +12,7 @@ from ..lazy_dataclass import dataclass
 from ..reference.element_types import Array, is_float
 
 FACTOR = 16
-"""How much larger than the differences of perturbed runs a difference may be."""
+"""The factor by which a difference may be larger than those of perturbed runs."""
 
 ULPS = 8
 """Units of the last place that a result of a pass that rounds may always be off."""
@@ -40,7 +40,7 @@ def _short(number: float) -> str:
 
 @dataclass(frozen=True)
 class Slack:
-    """How far the elements of one result may be off, and which of them docs/numerics.md leaves open."""
+    """The tolerance of each element of a result, and which elements docs/numerics.md leaves open."""
 
     tolerance: Array
     open: Array

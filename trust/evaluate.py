@@ -23,6 +23,8 @@ from ..reference.loops.faults import LoopFault
 from ..reference.loops.run import run_loops
 from ..reference.loops.state import symbol_of
 from ..reference.run import Observer, ReferenceRunError, run
+from ..runtime.compile import compile
+from ..runtime.errors import ExecutionError
 
 INTERPRETER = "by the reference interpreter"
 NATIVE = "natively"
@@ -153,9 +155,6 @@ def natively(module: ModuleOp, entry: str, arrays: Sequence[Array], weights: Map
 def _compiled_and_run(
     module: ModuleOp, entry: str, arrays: Sequence[Array], weights: Mapping[str, Array] | None
 ) -> Outcome:
-    from ..runtime.compile import compile
-    from ..runtime.errors import ExecutionError
-
     try:
         program = compile(clone_op(module), entry=entry, pipeline="O0", cache=False, weights=weights, threads=1)
     except Exception as error:

@@ -26,7 +26,7 @@ The kinds of inputs, in order.
 """
 
 OPEN_SIZE: Final = 3
-"""What an open size is, where nothing says it."""
+"""The value of an open size, where nothing says it."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ def shapes_of(entry: Entry, shapes: Sequence[Sequence[int]] | None) -> list[tupl
         message = f"{len(shapes)} shapes are given for the check of @{entry.name}, expected {len(entry.inputs)}"
         raise StepwellError(Diagnostic(message))
     for each, shape in zip(entry.inputs, shapes, strict=True):
-        if len(shape) != len(each.shape) or any(d not in (-1, s) for d, s in zip(each.shape, shape, strict=True)):
+        if len(shape) != len(each.shape) or any(0 <= d != s for d, s in zip(each.shape, shape, strict=True)):
             declared = "x".join("?" if size < 0 else str(size) for size in each.shape)
             found = "x".join(map(str, shape))
             raise StepwellError(Diagnostic(f"the shape of '{each.name}' is {declared}, found {found} in the shapes"))
@@ -110,7 +110,7 @@ def given_inputs(entry: Entry, arrays: Mapping[str, Any], file: str) -> InputSet
         if array.dtype != wanted and array.dtype.str == "|V2" and wanted.itemsize == 2:
             array = array.view(wanted)
         fits = len(array.shape) == len(each.shape) and all(
-            d in (-1, s) for d, s in zip(each.shape, array.shape, strict=True)
+            d < 0 or d == s for d, s in zip(each.shape, array.shape, strict=True)
         )
         if array.dtype != wanted or not fits:
             declared = "x".join("?" if size < 0 else str(size) for size in each.shape)

@@ -1,5 +1,6 @@
 """
-How far results may be off by rounding: the reference runs with every operation off by some units of the last place.
+The distance that results may be off by rounding. The reference runs with every operation off
+by some units of the last place.
 
 This is stochastic arithmetic (Vignes, CESTAC): what differs between such runs is what rounding decides.
 """
@@ -21,7 +22,7 @@ from .inputs import InputSet
 
 SAMPLES = 3
 UNITS = 2.0
-"""How many units of the last place each operation is off."""
+"""The number of units of the last place that each operation is off."""
 
 HEADROOM = 64.0
 """A value that is within this factor of the greatest number may overflow where it is computed in another order."""

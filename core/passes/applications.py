@@ -14,6 +14,7 @@ from dataclasses import field
 from typing import TYPE_CHECKING
 
 from ...lazy_dataclass import dataclass
+from ..messages.locations import location_string
 
 if TYPE_CHECKING:
     from xdsl.ir import Operation
@@ -57,8 +58,6 @@ class Applications:
 
 
 def _described(kind: str, name: str, op: Operation, numerics: str, bindings: Mapping[str, str]) -> Application:
-    from ..messages.locations import location_string
-
     place = f"{location_string(op)} ('{op.name}')"
     return Application(kind, name, place, numerics, tuple(bindings.items()))
 

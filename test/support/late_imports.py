@@ -53,7 +53,8 @@ STARTS_FAST: Final = {
     " testing.rule_sets.known",
     "tools/options/weights.py": "dialects.graph.literals rewrites.constants.externalize_weights",
     "tools/main.py": "core.messages.diagnostics tools.options.command",
-    "tools/run.py": "json numpy runtime.compile runtime.load runtime.stairs tools.options.times",
+    "tools/options/passes.py": "tools.options.checks",
+    "tools/run.py": "json numpy runtime.compile runtime.load runtime.stairs tools.options.checks tools.options.times",
     "tools/options/command.py": "importlib tools.options.plugin_files",
     "tools/options/times.py": "runtime.executable",
     "tools/show.py": "core.ir.verification core.passes.pipelines core.passes.progress core.text.parsing"
