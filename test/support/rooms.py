@@ -141,7 +141,7 @@ SUBROOMS: Final[dict[str, tuple[str, ...]]] = {
         "value",
     ),
     "testing": ("interpreting", "rule_sets", "rules", "lit_format", "in_process", "run_line", "assembly", "programs"),
-    "trust": ("check", "sensitivity", "evaluate", "inputs", "entries", "compare", "classes"),
+    "trust": ("bisect", "check", "sensitivity", "evaluate", "inputs", "entries", "compare", "classes"),
     "tools": (
         "completion",
         "main",
