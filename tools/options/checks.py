@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+
 from ...core.messages.diagnostics import Diagnostic, StepwellError
+from ...trust.bisect import bisect
 from ...trust.check import CheckOptions, CheckSemantics
 from .array_files import array_of, read_array, read_arrays
 from .shapes import shapes_of
@@ -28,6 +34,12 @@ def checking_of_run(options: argparse.Namespace) -> CheckSemantics:
         return found
     given = {f"arr_{number}": read_array(path) for number, path in enumerate(options.input)}
     return CheckSemantics(replace(found.options, inputs=given, inputs_file=", ".join(options.input)))
+
+
+def report_of_bisection(ctx: Context, module: ModuleOp, passes: Sequence[ModulePass], options: CheckOptions) -> str:
+    """Returns what `--bisect` found, as text."""
+    found = bisect(ctx, module, passes, options)
+    return "no pass changes a result" if found is None else str(found)
 
 
 def _archive(path: str) -> dict[str, Any]:

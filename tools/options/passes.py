@@ -15,6 +15,7 @@ from xdsl.passes import ModulePass
 from xdsl.utils.arg_spec import ArgSpec
 
 from ...core.messages.diagnostics import Diagnostic, StepwellError
+from ...core.passes.applications import counting
 from ...core.passes.config import parse_setting
 from ...core.passes.context import PassContext
 from ...core.passes.info import LEVELS
@@ -39,8 +40,12 @@ def check_flags(args: argparse.Namespace) -> None:
         )
         raise StepwellError(Diagnostic(message))
     for flag, value in (("--inputs", args.inputs), ("--shapes", args.shapes), ("--save-inputs", args.save_inputs)):
-        if value is not None and not args.check_semantics:
+        if value is not None and not (args.check_semantics or args.bisect):
             raise StepwellError(Diagnostic(f"{flag} is for --check-semantics, which is not given"))
+    if args.rewrite_limit is not None and args.rewrite_limit < 0:
+        raise StepwellError(
+            Diagnostic(f"--rewrite-limit is {args.rewrite_limit}, expected a number that is not negative")
+        )
     if args.split_input_file:
         for flag, value in (("--replay", args.replay), ("--save-pipeline", args.save_pipeline)):
             if value is not None:
@@ -79,6 +84,11 @@ def checked_schedules(passes: Sequence[ModulePass]) -> list[ModulePass]:
         message = f"--check-schedule is about the steps of '{SCHEDULE_PASS}', which the pipeline does not run"
         raise StepwellError(Diagnostic(message))
     return [replace(each, check=True) if each.name == SCHEDULE_PASS and is_dataclass(each) else each for each in passes]
+
+
+def limited(args: argparse.Namespace) -> AbstractContextManager[Any]:
+    """The scope of `--rewrite-limit`."""
+    return nullcontext() if args.rewrite_limit is None else counting(args.rewrite_limit)
 
 
 def recorded_passes(args: argparse.Namespace) -> list[ModulePass]:
