@@ -47,7 +47,6 @@ def add_check_semantics(group: argparse._ActionsContainer) -> None:  # pyright: 
     )
     group.add_argument("--inputs", metavar="IN.npz", help="run it on these arrays, by name, or as arr_0, arr_1 …")
     group.add_argument("--shapes", metavar="4x784,10", help="the shapes of all arguments, where some have sizes ?")
-    group.add_argument("--seed", type=int, default=0, metavar="N", help="the seed of random inputs (default: 0)")
     group.add_argument(
         "--bisect", action="store_true", help="find the pass and the first application of a rule that change a result"
     )
