@@ -16,7 +16,7 @@ __all__.append("__version__")
 
 _ROOMS = frozenset(
     {"analysis", "core", "dialects", "frontends", "lowering", "machine", "patterns", "reference", "rewrites"}
-    | {"runtime", "schedule", "te", "testing"}
+    | {"runtime", "schedule", "te", "testing", "trust"}
 )
 
 

@@ -11,6 +11,7 @@ from . import runtime as runtime
 from . import schedule as schedule
 from . import te as te
 from . import testing as testing
+from . import trust as trust
 from .analysis.drawing.show import show as show
 from .core.messages.diagnostics import StepwellError as StepwellError
 from .core.passes.context import PassContext as PassContext

@@ -113,6 +113,7 @@ EXTENSIONS: dict[str, dict[str, str]] = {
     "front-end": {".onnx": "frontends.onnx.compiled:compile_onnx"},
     "te-kernels": {"loops": "lowering.graph_to_loops.call_te:kernel_call"},
     "loop-runner": {"native": "runtime.native.loop_runner:run_loops"},
+    "instrument": {"check-semantics": "trust.check:CheckSemantics"},
     "codegen": {"openblas": "runtime.external_code.openblas:OPENBLAS"},
     "config-key": {"check-bounds": "lowering.loops.guard_accesses:KEY", "target": "machine.named:KEY"},
     "rule-functions": {

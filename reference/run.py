@@ -18,6 +18,7 @@ from .arith import evaluate_scalar_op
 from .element_types import DTYPES, Array, number
 from .failure import ReferenceFailure
 from .loops.run import LoopRunner
+from .loops.state import MAX_STEPS
 from .movement import OUT_OF_RANGE
 from .properties import element_type_name, literal_array, plain_value, properties_of
 from .registry import lookup
@@ -223,15 +224,16 @@ def run(
     weights: Mapping[str, Array] | None = None,
     observe: Observer | None = None,
     otherwise: Meaning | None = None,
+    max_steps: int = MAX_STEPS,
 ) -> tuple[Array, ...]:
     """
     Returns the results of function `entry` of `module` on `arrays`, in order.
 
     `weights` are the tensors of the side-car by key. `observe` is called after every op with its results. `otherwise`
-    computes the ops that have no reference. Raises `ReferenceFailure` where the program fails, at the first failing op
-    in program order. Raises `ReferenceRunError` where the arguments do not fit or an op has no reference. Loop
-    functions that the program calls are interpreted (`reference.loops`), which raises `LoopFault` where one does what
-    no program may do.
+    computes the ops that have no reference. Loop functions may take `max_steps` ops. Raises `ReferenceFailure` where
+    the program fails, at the first failing op in program order. Raises `ReferenceRunError` where the arguments do not
+    fit or an op has no reference. Loop functions that the program calls are interpreted (`reference.loops`), which
+    raises `LoopFault` where one does what no program may do.
     """
     functions = {op.sym_name.data: op for op in module.body.block.ops if isinstance(op, func.FuncOp)}
     function = functions.get(entry)
@@ -244,4 +246,6 @@ def run(
         raise ReferenceRunError(f"'@{entry}' has {len(function_type.inputs)} arguments, {len(arguments)} were given")
     for expected, argument in zip(function_type.inputs, arguments, strict=True):
         check_type(function, expected, argument)
-    return _Run(functions, LoopRunner(module), weights or {}, observe, otherwise).call(entry, arguments)
+    return _Run(functions, LoopRunner(module, max_steps=max_steps), weights or {}, observe, otherwise).call(
+        entry, arguments
+    )

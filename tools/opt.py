@@ -199,6 +199,9 @@ class StepwellOptMain(xDSLOptMain):
                 outcome.in_parser = True
                 module = self._parse(chunk)
                 outcome.in_parser = False
+                if self.args.bisect:
+                    outcome.output = self._bisected(module)
+                    return outcome
                 self.apply_passes(module)
                 with opt_passes.context(self.args):  # machine code is for its target
                     outcome.output = self.print_module(module)
@@ -231,7 +234,7 @@ class StepwellOptMain(xDSLOptMain):
         verify = not args.disable_verify
         verify_each = verify and args.verify_each
         try:
-            with opt_passes.context(args), opt_passes.progress(args) as progress:
+            with opt_passes.context(args), opt_passes.limited(args), opt_passes.progress(args) as progress:
                 if verify and not verify_each:
                     verify_module(prog, sources=self.sources)
                 run_pipeline(
@@ -249,6 +252,14 @@ class StepwellOptMain(xDSLOptMain):
                 report = instrument.report()
                 if report:
                     print(report, file=sys.stderr)
+
+    def _bisected(self, module: ModuleOp) -> str:
+        from .options.checks import checking, report_of_bisection
+
+        args = self.args
+        check = checking(args.inputs, args.shapes, args.seed, args.save_inputs)
+        with opt_passes.context(args):
+            return report_of_bisection(self.ctx, module, self.passes, check.options) + "\n"
 
     def print_module(self, module: ModuleOp) -> str:
         """

@@ -33,10 +33,12 @@ from .options.array_files import array_of, read_array, read_arrays, typed, write
 from .options.colours import coloured_program, show
 from .options.command import ArgumentParser, Sources, count, interruptible, read_module, run_tool
 from .options.flags import add_check_bounds
+from .options.shapes import shapes_of
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
 
+    from ..core.passes.instrument import Instrument
     from ..runtime.executable import Executable
     from .options.times import Times
 
@@ -102,6 +104,12 @@ def _add_output_flags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--trace-values", action="store_true", help="compare all values with the reference; fail if one diverges"
     )
+    parser.add_argument(
+        "--check",
+        action="store_true",
+        help="run the program before and after each pass; the pass that changes a result is an error",
+    )
+    parser.add_argument("--save-inputs", metavar="OUT.npz", help="write the inputs of a check that fails to this file")
     parser.add_argument("--print", action="store_true", dest="print_results", help="print the results")
     parser.add_argument("--ir", metavar="LEVEL", help="print the program on this level instead of running it")
     parser.add_argument(
@@ -120,32 +128,43 @@ def _add_output_flags(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _context(options: argparse.Namespace, times: Times | None) -> AbstractContextManager[Any]:
-    """The scope to compile in: one that has what `--check-bounds` says, and that takes the times of the passes."""
-    if options.check_bounds is None and times is None:
+def _context(options: argparse.Namespace, times: Times | None, check: Instrument | None) -> AbstractContextManager[Any]:
+    """The scope to compile in: it has what `--check-bounds` says, takes the times of the passes, and checks them."""
+    instruments = [*([] if times is None else [times.passes]), *([] if check is None else [check])]
+    if options.check_bounds is None and not instruments:
         return nullcontext()
     config = {} if options.check_bounds is None else {"check-bounds": options.check_bounds}
-    return PassContext(sys.maxsize, config=config, instruments=[] if times is None else [times.passes])
+    return PassContext(sys.maxsize, config=config, instruments=instruments)
 
 
 def _compiled(module: ModuleOp | str, options: argparse.Namespace, times: Times | None) -> Executable:
     """Compiles the program as the command line says."""
     from ..runtime.compile import compile
 
-    with _context(options, times):
-        return compile(
+    check: Instrument | None = None
+    if options.check:
+        from .options.checks import checking_of_run
+
+        check = checking_of_run(options)
+    elif options.save_inputs:
+        raise StepwellError(Diagnostic("--save-inputs is for --check, which is not given"))
+    with _context(options, times, check):
+        compiled = compile(
             module,
             entry=options.entry,
             pipeline=options.passes,
             opt_level=options.opt_level,
             threads=options.threads,
             numerics=options.numerics,
-            cache=not options.no_cache,
+            cache=not (options.no_cache or options.check),
             weights=options.weights,
             verify_each=options.verify_each,
             target=options.target,
             tuning=False if options.tuning == "off" else options.tuning,
         )
+    if check is not None:
+        print(check.report(), file=sys.stderr)
+    return compiled
 
 
 def _loaded(options: argparse.Namespace) -> Executable:
@@ -281,17 +300,6 @@ def _from_archive(executable: Executable, path: str) -> list[Any]:
             raise StepwellError(Diagnostic(f"'{path}' has no array for argument '{name}' ({type_})", hint=hint))
         arrays.append(array_of(loaded, key, path))
     return arrays
-
-
-def shapes_of(text: str | None) -> tuple[tuple[int, ...], ...] | None:
-    """Returns shapes written as `4x784,10`. An empty part is rank 0."""
-    if text is None:
-        return None
-    parts = [part.strip() for part in text.split(",")]
-    try:
-        return tuple(tuple(int(size) for size in part.split("x")) if part else () for part in parts)
-    except ValueError:
-        raise StepwellError(Diagnostic(f"shapes '{text}' are malformed, expected for instance 4x784,10")) from None
 
 
 def _random(executable: Executable, seed: int, shapes: tuple[tuple[int, ...], ...] | None) -> list[Any]:

@@ -28,7 +28,8 @@ class PassContext:
     Of the passes in a list, one in `disabled` is skipped; else one in `required` runs; else one runs when its level is
     at most `opt_level`. A pass that another one requires runs on any level, and is an error when disabled. A nested
     context replaces the outer one as a whole; leaving it, also by an exception, brings the outer one back. Per thread
-    or task.
+    or task. With `check_semantics` the program is run before and after each pass (docs/debugging.md); no compilation is
+    then taken from a cache.
 
     Raises `StepwellError` for names and configuration keys that do not exist, and values of a wrong type.
     """
@@ -40,6 +41,7 @@ class PassContext:
         required: Iterable[str] = (),
         config: Mapping[str, object] | None = None,
         instruments: Sequence[Instrument] = (),
+        check_semantics: bool = False,
     ):
         if type(opt_level) is not int or opt_level < 0:
             raise StepwellError(Diagnostic(f"opt level is {opt_level!r}, expected 0, 1, 2 or 3"))
@@ -47,7 +49,8 @@ class PassContext:
         self.disabled = _pass_names("disabled", disabled)
         self.required = _pass_names("required", required)
         self.config: dict[str, Any] = checked_config(config or {})
-        self.instruments = tuple(instruments)
+        self.check_semantics = check_semantics
+        self.instruments = (*instruments, *([_checking()] if check_semantics else []))
         self._entered: list[tuple[Token[PassContext | None], ExitStack]] = []
 
     def __repr__(self) -> str:
@@ -85,7 +88,7 @@ class PassContext:
         """
         config = sorted((name, repr(value)) for name, value in self.config.items())
         text = repr((self.opt_level, sorted(self.disabled), sorted(self.required), config))
-        if any(type(each).should_run is not Instrument.should_run for each in self.instruments):
+        if self.check_semantics or any(type(each).should_run is not Instrument.should_run for each in self.instruments):
             text += f" veto {uuid4()}"
         return text
 
@@ -109,6 +112,10 @@ class PassContext:
             leaving.__exit__(kind, error, traceback)
         finally:
             _current.reset(token)
+
+
+def _checking() -> Instrument:
+    return registry().extensions_of("instrument")["check-semantics"]()()
 
 
 _current: ContextVar[PassContext | None] = ContextVar("stepwell_pass_context", default=None)
@@ -137,6 +144,7 @@ def set_config(config: Mapping[str, object]) -> None:
     """
     now = _current.get() or PassContext(opt_level=3)
     found = PassContext(now.opt_level, now.disabled, now.required, {**now.config, **config}, now.instruments)
+    found.check_semantics = now.check_semantics
     _current.set(found)
 
 

@@ -185,6 +185,14 @@ class Match:
             raise KeyError("the pattern took no part in the match")
         return self.bound[key]
 
+    def shown_bindings(self) -> dict[str, str]:
+        """Returns what the rule has bound as text, by the names of its text, or in order."""
+        found: dict[str, str] = {}
+        for number, (key, thing) in enumerate(self.bound.items()):
+            name = key if key.isidentifier() else f"#{number}"
+            found[name] = _shown(thing)
+        return found
+
     def ops(self, key: str) -> Operation:
         """Returns the op bound to `key`, or the op that defines the value bound to it."""
         found = self.bound[key]
@@ -259,6 +267,17 @@ def _inferred_types(op: Operation) -> Sequence[Attribute]:
     for (_, operand), value in zip(definition.operands, op.operands, strict=True):
         operand.constr.verify((value.type,), context)
     return [type_ for _, result in definition.results for type_ in result.constr.infer(context, length=1)]
+
+
+def _shown(thing: Any) -> str:
+    if isinstance(thing, tuple):
+        return ", ".join(map(_shown, thing))  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
+    if isinstance(thing, Operation):
+        return str(thing).split("\n", 1)[0].strip()
+    if isinstance(thing, SSAValue):
+        name = f"%{thing.name_hint or '?'} : {thing.type}"
+        return f"{name} = {thing.owner.name}" if isinstance(thing, OpResult) else name
+    return str(thing)
 
 
 def users_of(values: Iterable[SSAValue]) -> list[Operation]:

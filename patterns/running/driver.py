@@ -19,6 +19,7 @@ from xdsl.traits import IsolatedFromAbove
 from ...core.ir.dominance import DominatorTree
 from ...core.messages.collector import patient_collector
 from ...core.messages.diagnostics import OperationError, emit_remark
+from ...core.passes.applications import allowed
 from ...core.passes.base import count
 from ...lazy_dataclass import dataclass
 from ..language.functions import Purity, enclosing_module
@@ -167,6 +168,9 @@ class Driver:
             place = place_of_replacement(match, values, compiled.far)
             if place is None:
                 emit_remark(op, f"rule '{match.rule.name}' needs something that cannot be used here")
+                match.discard()
+                continue
+            if not allowed("rule", match.rule.name, op, match.rule.numerics, match.shown_bindings):
                 match.discard()
                 continue
             statistics.hits += 1

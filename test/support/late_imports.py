@@ -44,7 +44,8 @@ STARTS_FAST: Final = {
     "tools/compile.py": "frontends.onnx.compiled machine.named runtime.compile tools.import_onnx",
     "tools/import_onnx.py": "core.passes.progress dialects.graph.literals frontends.onnx.importer"
     " frontends.onnx.unsupported numpy rewrites.constants.externalize_weights tools.options.plugin_files xdsl",
-    "tools/opt.py": "tools.options.expected tools.options.listings tools.options.plugin_files traceback",
+    "tools/opt.py": "tools.options.checks tools.options.expected tools.options.listings tools.options.plugin_files"
+    " traceback",
     "tools/options/array_files.py": "numpy zipfile zlib",
     "tools/options/rules.py": "patterns.language.match patterns.matching.matcher patterns.matching.tracing"
     " patterns.running.explain patterns.running.statistics patterns.text.loading rewrites.fusion.rules"
@@ -54,7 +55,8 @@ STARTS_FAST: Final = {
     " testing.rule_sets.known",
     "tools/options/weights.py": "dialects.graph.literals rewrites.constants.externalize_weights",
     "tools/main.py": "core.messages.diagnostics tools.options.command",
-    "tools/run.py": "json numpy runtime.compile runtime.load runtime.stairs tools.options.times",
+    "tools/options/passes.py": "tools.options.checks",
+    "tools/run.py": "json numpy runtime.compile runtime.load runtime.stairs tools.options.checks tools.options.times",
     "tools/options/command.py": "importlib tools.options.plugin_files",
     "tools/options/times.py": "runtime.executable",
     "tools/show.py": "core.ir.verification core.passes.pipelines core.passes.progress core.text.parsing"

@@ -10,6 +10,7 @@ from typing import Final
 
 ROOMS: Final = (
     "tools",
+    "trust",
     "testing",
     "frontends",
     "runtime",
@@ -140,6 +141,7 @@ SUBROOMS: Final[dict[str, tuple[str, ...]]] = {
         "value",
     ),
     "testing": ("interpreting", "rule_sets", "rules", "lit_format", "in_process", "run_line", "assembly", "programs"),
+    "trust": ("bisect", "check", "sensitivity", "evaluate", "inputs", "entries", "compare", "classes"),
     "tools": (
         "completion",
         "main",

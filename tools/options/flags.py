@@ -31,10 +31,29 @@ def add_flags(parser: argparse.ArgumentParser, targets: Iterable[str]) -> None:
             "the step that changes a result is an error"
         ),
     )
+    add_check_semantics(group)
     group.add_argument("--kernel", metavar="NAME", help="with -t asm: print the code of this function only")
     group.add_argument("--remarks", action="store_true", help="show what passes did or did not do, and why")
     group.add_argument("--statistics", action="store_true", help="show what each pass counted, on standard error")
     group.add_argument("--debug", action="store_true", help="show the Python traceback of an error")
+
+
+def add_check_semantics(group: argparse._ActionsContainer) -> None:  # pyright: ignore[reportPrivateUsage]
+    """Adds `--check-semantics` and what its programs run on (docs/debugging.md)."""
+    group.add_argument(
+        "--check-semantics",
+        action="store_true",
+        help="run the program before and after each pass; the pass that changes a result is an error",
+    )
+    group.add_argument("--inputs", metavar="IN.npz", help="run it on these arrays, by name, or as arr_0, arr_1 …")
+    group.add_argument("--shapes", metavar="4x784,10", help="the shapes of all arguments, where some have sizes ?")
+    group.add_argument(
+        "--bisect", action="store_true", help="find the pass and the first application of a rule that change a result"
+    )
+    group.add_argument(
+        "--rewrite-limit", type=int, metavar="N", help="apply only the first N rewrites by rules, in all passes"
+    )
+    group.add_argument("--save-inputs", metavar="OUT.npz", help="write the inputs of a check that fails to this file")
 
 
 def add_check_bounds(group: argparse._ActionsContainer) -> None:  # pyright: ignore[reportPrivateUsage]

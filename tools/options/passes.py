@@ -15,6 +15,7 @@ from xdsl.passes import ModulePass
 from xdsl.utils.arg_spec import ArgSpec
 
 from ...core.messages.diagnostics import Diagnostic, StepwellError
+from ...core.passes.applications import counting
 from ...core.passes.config import parse_setting
 from ...core.passes.context import PassContext
 from ...core.passes.info import LEVELS
@@ -38,6 +39,13 @@ def check_flags(args: argparse.Namespace) -> None:
             "and --config"
         )
         raise StepwellError(Diagnostic(message))
+    for flag, value in (("--inputs", args.inputs), ("--shapes", args.shapes), ("--save-inputs", args.save_inputs)):
+        if value is not None and not (args.check_semantics or args.bisect):
+            raise StepwellError(Diagnostic(f"{flag} is for --check-semantics, which is not given"))
+    if args.rewrite_limit is not None and args.rewrite_limit < 0:
+        raise StepwellError(
+            Diagnostic(f"--rewrite-limit is {args.rewrite_limit}, expected a number that is not negative")
+        )
     if args.split_input_file:
         for flag, value in (("--replay", args.replay), ("--save-pipeline", args.save_pipeline)):
             if value is not None:
@@ -78,6 +86,11 @@ def checked_schedules(passes: Sequence[ModulePass]) -> list[ModulePass]:
     return [replace(each, check=True) if each.name == SCHEDULE_PASS and is_dataclass(each) else each for each in passes]
 
 
+def limited(args: argparse.Namespace) -> AbstractContextManager[Any]:
+    """The scope of `--rewrite-limit`."""
+    return nullcontext() if args.rewrite_limit is None else counting(args.rewrite_limit)
+
+
 def recorded_passes(args: argparse.Namespace) -> list[ModulePass]:
     """The passes that `--replay` runs."""
     return [row.make() for row in read_record(args.replay).run_passes()]
@@ -93,6 +106,10 @@ def instruments(args: argparse.Namespace, show: Callable[[ModuleOp], str]) -> li
         found.append(ReplayCheck(read_record(args.replay)))
     if args.time_passes:
         found.append(Timing())
+    if args.check_semantics:
+        from .checks import checking
+
+        found.append(checking(args.inputs, args.shapes, args.seed, args.save_inputs))
     if args.save_pipeline is not None:
         found.append(PipelineRecord(args.save_pipeline))
     return found

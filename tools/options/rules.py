@@ -62,7 +62,7 @@ def add_rule_flags(parser: argparse.ArgumentParser) -> None:
         ),
     ):
         group.add_argument(flag, metavar="FILE", nargs="?", const="", help=what)
-    group.add_argument("--seed", metavar="N", type=int, default=0, help="draw other random programs for these three")
+    group.add_argument("--seed", metavar="N", type=int, default=0, help="draw other random programs or inputs")
     group.add_argument("--cases", metavar="N", type=_positive, help="apply each rule N times for these three")
     group.add_argument(
         "--explain-match", metavar="RULE[@%NAME]", help="say why a rule does not match at a value, or at any op"

@@ -1,0 +1,87 @@
+"""
+The one count of all that passes apply: a rule, a merge of a fusion, a decision about a schedule, a function lowered.
+
+Whoever applies something asks `allowed` first. Nobody counts by default, and then all is allowed at the cost of a look
+at a variable. With a limit, the first N are allowed, so a search can find the one that breaks a program.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import field
+from typing import TYPE_CHECKING
+
+from ...lazy_dataclass import dataclass
+from ..messages.locations import location_string
+
+if TYPE_CHECKING:
+    from xdsl.ir import Operation
+
+Bindings = Callable[[], Mapping[str, str]]
+"""Returns what a rule has bound, as text. It is asked of the last application only."""
+
+
+@dataclass(frozen=True)
+class Application:
+    """One thing applied: its kind (`rule`, `fusion`, `schedule`, `lowering`), its name, its class, and where."""
+
+    kind: str
+    name: str
+    place: str
+    numerics: str
+    bindings: tuple[tuple[str, str], ...] = ()
+
+    def __str__(self) -> str:
+        return f"{self.kind} '{self.name}' at {self.place}"
+
+
+@dataclass
+class Applications:
+    """The count of a run. `last` is the one that reached the limit, `classes` those of all of them."""
+
+    limit: int | None = None
+    count: int = 0
+    last: Application | None = None
+    classes: set[str] = field(default_factory=set)
+
+    def admit(self, kind: str, name: str, op: Operation, numerics: str, bindings: Bindings | None) -> bool:
+        """Counts one application. Returns false where the limit has been reached."""
+        if self.limit is not None and self.count >= self.limit:
+            return False
+        self.count += 1
+        self.classes.add(numerics)
+        if self.count == self.limit:
+            self.last = _described(kind, name, op, numerics, {} if bindings is None else bindings())
+        return True
+
+
+def _described(kind: str, name: str, op: Operation, numerics: str, bindings: Mapping[str, str]) -> Application:
+    place = f"{location_string(op)} ('{op.name}')"
+    return Application(kind, name, place, numerics, tuple(bindings.items()))
+
+
+_current: ContextVar[Applications | None] = ContextVar("stepwell_applications", default=None)
+
+
+def allowed(kind: str, name: str, op: Operation, numerics: str = "exact", bindings: Bindings | None = None) -> bool:
+    """Returns whether something may be applied at `op` now, and counts it."""
+    current = _current.get()
+    return current is None or current.admit(kind, name, op, numerics, bindings)
+
+
+def counted() -> Applications | None:
+    """Returns the count that goes on here, `None` where nobody counts."""
+    return _current.get()
+
+
+@contextmanager
+def counting(limit: int | None = None) -> Iterator[Applications]:
+    """Counts what is applied inside the block. Only the first `limit` are allowed."""
+    own = Applications(limit)
+    token = _current.set(own)
+    try:
+        yield own
+    finally:
+        _current.reset(token)

@@ -1,0 +1,2 @@
+from .check import CheckOptions as CheckOptions
+from .check import CheckSemantics as CheckSemantics

@@ -1,0 +1,204 @@
+"""Runs an entry of a program on whatever level it stands: by the reference interpreter, or natively."""
+
+from __future__ import annotations
+
+import os
+import pickle
+from collections.abc import Callable, Mapping, Sequence
+from contextvars import Context
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from xdsl.dialects import func
+from xdsl.dialects.builtin import MemRefType, ModuleOp
+from xdsl.ir import Operation
+
+from ..core.ir.cloning import clone_op
+from ..core.ir.walk import walk
+from ..lazy_dataclass import dataclass
+from ..reference.element_types import Array
+from ..reference.failure import ReferenceFailure
+from ..reference.loops.faults import LoopFault
+from ..reference.loops.run import run_loops
+from ..reference.loops.state import symbol_of
+from ..reference.run import Observer, ReferenceRunError, run
+from ..runtime.compile import compile
+from ..runtime.errors import ExecutionError
+
+INTERPRETER = "by the reference interpreter"
+NATIVE = "natively"
+
+MOST_STEPS = 1_500_000
+"""The ops that the interpreter runs for one check. Longer programs run natively."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a run gave: arrays, or the way it failed. `fault` is set where it did what no program may do."""
+
+    arrays: tuple[Array, ...] = ()
+    failure: str | None = None
+    fault: str | None = None
+    how: str = INTERPRETER
+    is_long: bool = False
+    """Set where it ran natively because the interpreter would take too many steps."""
+
+    @property
+    def is_right(self) -> bool:
+        """Returns whether there are results."""
+        return self.failure is None and self.fault is None
+
+
+class CannotRunError(Exception):
+    """Raised where neither the interpreter nor native code takes a program. Its text is the reason."""
+
+    def __init__(self, reason: str, *, is_long: bool = False):
+        super().__init__(reason)
+        self.is_long = is_long
+
+
+def evaluate(
+    module: ModuleOp,
+    entry: str,
+    arrays: Sequence[Array],
+    weights: Mapping[str, Array],
+    outputs: Sequence[Array] = (),
+    *,
+    natively_first: bool = False,
+) -> Outcome:
+    """
+    Runs `@entry`. `outputs` are arrays of the shapes of its results, where these are known.
+
+    Raises `CannotRunError` where the level has an op that nothing runs, or the program is on the llvm level and native
+    code refuses it.
+    """
+    is_long = natively_first
+    reason = "the program is long"
+    if not natively_first or _is_graph(module):
+        try:
+            return interpreted(module, entry, arrays, weights, outputs)
+        except CannotRunError as error:
+            reason, is_long = str(error), error.is_long
+    try:
+        outcome = natively(module, entry, arrays, weights)
+        return replace(outcome, is_long=is_long)
+    except CannotRunError as error:
+        raise CannotRunError(f"{reason}; natively: {error}") from None
+
+
+def interpreted(
+    module: ModuleOp,
+    entry: str,
+    arrays: Sequence[Array],
+    weights: Mapping[str, Array],
+    outputs: Sequence[Array] = (),
+    observe: Observer | None = None,
+) -> Outcome:
+    """Runs `@entry` by the reference interpreter. Raises `CannotRunError` where that does not take it."""
+    op = next((each for each in module.body.block.ops if symbol_of(each) == entry), None)
+    if op is None or op.name == "llvm.func":
+        raise CannotRunError("the interpreter has no llvm level" if op is not None else f"@{entry} is gone")
+    arrays = [np.array(each) for each in arrays]  # In-place outputs are written.
+    try:
+        with np.errstate(all="ignore"):
+            if _is_on_tensors(op):
+                found = run(module, entry, *arrays, weights=weights, observe=observe, max_steps=MOST_STEPS)
+            else:
+                found = _on_buffers(module, entry, arrays, weights, outputs)
+    except ReferenceFailure as failure:
+        return Outcome(failure=failure.message)
+    except LoopFault as fault:
+        if fault.kind in ("unknown", "endless"):
+            raise CannotRunError(fault.diagnostic.message, is_long=fault.kind == "endless") from None
+        return Outcome(fault=fault.diagnostic.message)
+    except ReferenceRunError as error:
+        raise CannotRunError(str(error)) from None
+    except Exception as error:  # An op of another package, or IR that a pass made and nobody has verified yet.
+        raise CannotRunError(f"{type(error).__name__}: {error}") from None
+    return Outcome(tuple(np.array(each) for each in found))
+
+
+def _on_buffers(
+    module: ModuleOp, entry: str, arrays: Sequence[Array], weights: Mapping[str, Array], outputs: Sequence[Array]
+) -> tuple[Array, ...]:
+    try:
+        return run_loops(module, entry, arrays, weights=weights, max_steps=MOST_STEPS)
+    except LoopFault as fault:
+        if fault.kind != "unknown" or not outputs or "sizes of" not in fault.diagnostic.message:
+            raise
+    empty = [np.zeros(each.shape, each.dtype) for each in outputs]
+    return run_loops(module, entry, [*arrays, *empty], weights=weights, max_steps=MOST_STEPS)
+
+
+def _is_graph(module: ModuleOp) -> bool:
+    """Returns whether the program is on the graph level whole, where the reference takes it at any length."""
+    return not any(op.name in ("graph.call_kernel", "tensor_loop.func", "memref.load") for op in module.walk())
+
+
+def _is_on_tensors(op: Operation) -> bool:
+    if not isinstance(op, func.FuncOp):
+        return False
+    return not any(isinstance(each, MemRefType) for each in op.function_type.inputs)
+
+
+def natively(module: ModuleOp, entry: str, arrays: Sequence[Array], weights: Mapping[str, Array]) -> Outcome:
+    """
+    Runs `@entry` by machine code of the passes that are left, in a process of its own, which a wrong program may end.
+
+    Raises `CannotRunError` where the program cannot be compiled.
+    """
+    asked = any(op.name == "graph.weight" for op in walk(module)) or bool(weights)
+    return _in_child(lambda: Context().run(_compiled_and_run, module, entry, arrays, weights if asked else None))
+
+
+def _compiled_and_run(
+    module: ModuleOp, entry: str, arrays: Sequence[Array], weights: Mapping[str, Array] | None
+) -> Outcome:
+    try:
+        program = compile(clone_op(module), entry=entry, pipeline="O0", cache=False, weights=weights, threads=1)
+    except Exception as error:
+        raise CannotRunError(f"it cannot be compiled: {error}") from None
+    try:
+        return Outcome(tuple(np.array(each) for each in program(*arrays)), how=NATIVE)
+    except ExecutionError as error:
+        return Outcome(failure=str(error), how=NATIVE)
+    except Exception as error:
+        raise CannotRunError(f"{type(error).__name__}: {error}") from None
+
+
+def _in_child(work: Callable[[], Outcome]) -> Outcome:
+    """Returns what `work` returns in a child process. A child that is killed is a fault of the program."""
+    if not hasattr(os, "fork"):
+        return work()
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        _answer(work, reading, writing)
+    os.close(writing)
+    with os.fdopen(reading, "rb") as pipe:
+        data = pipe.read()
+    _, status = os.waitpid(child, 0)
+    if not data:
+        return Outcome(fault=f"the process ended with signal {os.WTERMSIG(status)}", how=NATIVE)
+    answer: Any = pickle.loads(data)
+    if isinstance(answer, str):
+        raise CannotRunError(answer)
+    return Outcome(*answer)
+
+
+def _answer(work: Callable[[], Outcome], reading: int, writing: int) -> None:
+    """Does the work in the child, writes its outcome, and ends the child."""
+    code = 1
+    try:
+        os.close(reading)
+        try:
+            outcome = work()
+            answer: Any = (outcome.arrays, outcome.failure, outcome.fault, outcome.how)
+        except CannotRunError as error:
+            answer = str(error)
+        with os.fdopen(writing, "wb") as pipe:
+            pickle.dump(answer, pipe)
+        code = 0
+    finally:
+        os._exit(code)

@@ -1,0 +1,115 @@
+"""
+The distance that results may be off by rounding. The reference runs with every operation off
+by some units of the last place.
+
+This is stochastic arithmetic (Vignes, CESTAC): what differs between such runs is what rounding decides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import ml_dtypes
+import numpy as np
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
+
+from ..lazy_dataclass import dataclass
+from ..reference.element_types import Array, is_float
+from .compare import Slack, slack_of
+from .evaluate import CannotRunError, Outcome, evaluate, interpreted
+from .inputs import InputSet
+
+SAMPLES = 3
+UNITS = 2.0
+"""The number of units of the last place that each operation is off."""
+
+HEADROOM = 64.0
+"""A value that is within this factor of the greatest number may overflow where it is computed in another order."""
+
+GIVEN = ("graph.constant", "graph.weight", "graph.full")
+
+
+@dataclass(frozen=True)
+class Sensitivity:
+    """The slack of each result. `overflows` is set where an intermediate is so large that its value is left open."""
+
+    slacks: tuple[Slack, ...]
+    overflows: bool = False
+
+
+def sensitivity(
+    module: ModuleOp, entry: str, inputs: InputSet, weights: Mapping[str, Array], results: Sequence[Array]
+) -> Sensitivity:
+    """Returns the sensitivity of a program at some inputs. Below the graph level only the inputs are off."""
+    is_graph = any(op.name.startswith("graph.") for op in module.walk())
+    watching = _Watching(inputs.is_finite)
+    if is_graph:
+        interpreted(module, entry, inputs.arrays, weights, observe=watching.observe)
+    samples: list[tuple[Array, ...]] = []
+    for number in range(SAMPLES):
+        outcome = _sample(module, entry, inputs, weights, results, number, is_graph)
+        if outcome.is_right and len(outcome.arrays) == len(results):
+            if all(a.shape == b.shape for a, b in zip(outcome.arrays, results, strict=True)):
+                samples.append(outcome.arrays)
+    slacks = [slack_of(each, [sample[number] for sample in samples]) for number, each in enumerate(results)]
+    return Sensitivity(tuple(slacks), watching.overflows or not samples)
+
+
+def _sample(
+    module: ModuleOp,
+    entry: str,
+    inputs: InputSet,
+    weights: Mapping[str, Array],
+    results: Sequence[Array],
+    seed: int,
+    is_graph: bool,
+) -> Outcome:
+    random = np.random.default_rng([inputs.seed, seed])
+    arrays = [_shaken(each, random) for each in inputs.arrays]
+    own = {key: _shaken(each, random) for key, each in weights.items()}
+
+    def observe(op: Operation, found: tuple[Array, ...]) -> None:
+        if op.name in GIVEN:
+            return
+        for array in found:
+            if is_float(array.dtype) and array.flags.owndata and array.flags.writeable:
+                array[...] = _shaken(array, random)
+
+    try:
+        if is_graph:
+            return interpreted(module, entry, arrays, own, observe=observe)
+        return evaluate(module, entry, arrays, own, results)
+    except CannotRunError:
+        return Outcome(failure="no sample")
+
+
+def _shaken(array: Array, random: np.random.Generator) -> Array:
+    """Returns floats that are off by up to some units, and others as they are."""
+    if not is_float(array.dtype):
+        return np.array(array)
+    eps = float(ml_dtypes.finfo(array.dtype).eps)
+    with np.errstate(all="ignore"):
+        wide = array.astype(np.float64)
+        return np.asarray((wide * (1 + UNITS * eps * random.choice([-1.0, 1.0], array.shape))).astype(array.dtype))
+
+
+@dataclass
+class _Watching:
+    """Looks for values so large that another order of operations may overflow."""
+
+    finite_inputs: bool
+    overflows: bool = False
+
+    def observe(self, op: Operation, found: tuple[Array, ...]) -> None:
+        if op.name in GIVEN:
+            return
+        for array in found:
+            if not is_float(array.dtype) or array.size == 0:
+                continue
+            greatest = float(ml_dtypes.finfo(array.dtype).max)
+            with np.errstate(all="ignore"):
+                wide = np.abs(array.astype(np.float64))
+                finite = np.isfinite(wide)
+                largest = float(np.max(wide, where=finite, initial=0.0))
+                self.overflows |= largest > greatest / HEADROOM or (self.finite_inputs and not finite.all())
