@@ -117,6 +117,7 @@ EXTENSIONS: dict[str, dict[str, str]] = {
     "rule-functions": {
         "builders": "rewrites.rules.builders",
         "inference": "rewrites.inference.builders",
+        "quantisation": "rewrites.inference.quantisation",
         "legalization": "rewrites.simplify.legalization",
         "scale-axis": "rewrites.inference.scale_axis",
     },
