@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from typing import Final
+from typing import Any, Final
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Operation, SSAValue
@@ -26,6 +26,9 @@ from ...patterns.language.match import Match, as_value
 from ...patterns.language.registry import Thing, builder, condition
 from ..inference.quantisation import dtype_of, emit, shape_of
 from .moves import FLIP, full
+
+LEAST_EXTENT: Final = 16
+"""Outputs, and channels, from which on machines have products of bytes for convolutions."""
 
 MOST_TERMS: Final = 1 << 15
 """Sums of so many products of differences of bytes stay below 2^31."""
@@ -112,7 +115,7 @@ def integer_conv2d(match: Match, op: Operation, data: DequantizeOp, kernel: Dequ
     image, zero = _signed(match, data)
     weights, _ = _signed(match, kernel)
     image = _padded(match, image, zero, properties)
-    sums = emit(match, "conv2d", image, weights, **{**properties, "padding": (0, 0, 0, 0), "out_dtype": "i32"})
+    sums = _windows(match, image, weights, {**properties, "padding": (0, 0, 0, 0), "out_dtype": "i32"})
     layout, channels = properties["kernel_layout"], properties["data_layout"].index("C")
     over = [axis for axis, name in enumerate(layout) if name != "O"]
     spread = [-1, *[1] * (3 - channels)]
@@ -125,12 +128,37 @@ def integer_conv2d(match: Match, op: Operation, data: DequantizeOp, kernel: Dequ
     return _scaled(match, sums, op, data, scales)
 
 
-def _padded(match: Match, image: SSAValue, zero: int, properties: dict[str, object]) -> SSAValue:
-    top, left, bottom, right = properties["padding"]  # pyright: ignore[reportGeneralTypeIssues]
+def _windows(match: Match, image: SSAValue, weights: SSAValue, properties: dict[str, Any]) -> SSAValue:
+    """
+    The sums of windows without padding. Of few channels the rows of the window become channels, until there are
+    `LEAST_EXTENT`: kernels on bytes want as many, and rows of images move as a whole.
+    """
+    image_shape, shape = shape_of(image), shape_of(weights)
+    plain = properties["data_layout"] == "NCHW" and properties["kernel_layout"] == "OIHW"
+    if not plain or DYNAMIC_INDEX in (*image_shape, *shape):
+        return emit(match, "conv2d", image, weights, **properties)
+    outputs, inputs, height, width = shape
+    step, spacing = properties["strides"][0], properties["dilation"][0]
+    rows = (image_shape[2] - spacing * (height - 1) - 1) // step + 1
+    if inputs >= LEAST_EXTENT or outputs < LEAST_EXTENT or inputs * height < LEAST_EXTENT or rows < 1:
+        return emit(match, "conv2d", image, weights, **properties)
+    parts: list[SSAValue] = []
+    for tap in range(0, height * spacing, spacing):
+        end = tap + (rows - 1) * step + 1
+        parts.append(emit(match, "strided_slice", image, axes=[2], begin=[tap], end=[end], strides=[step]))
+    wide = emit(match, "concat", *parts, axis=1)
+    order = emit(match, "permute_dims", weights, axes=[0, 2, 1, 3])
+    narrow = emit(match, "reshape", order, shape=[outputs, height * inputs, 1, width])
+    strides, dilation = (1, properties["strides"][1]), (1, properties["dilation"][1])
+    return emit(match, "conv2d", wide, narrow, **{**properties, "strides": strides, "dilation": dilation})
+
+
+def _padded(match: Match, image: SSAValue, zero: int, properties: dict[str, Any]) -> SSAValue:
+    top, left, bottom, right = properties["padding"]
     if not any((top, left, bottom, right)):
         return image
     widths = {"H": [top, bottom], "W": [left, right]}
-    pads = [each for name in str(properties["data_layout"]) for each in widths.get(name, [0, 0])]
+    pads = [each for name in properties["data_layout"] for each in widths.get(name, [0, 0])]
     return emit(match, "pad", image, pad_width=pads, value=zero)
 
 
