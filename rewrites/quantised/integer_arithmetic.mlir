@@ -3,7 +3,7 @@
 
 // Signs. Kernels of bytes multiply signed ones.
 
-pattern.rule "signed-bytes" doc "q with zero point z is q - 128 with zero point z - 128" :
+pattern.rule "signed-bytes" quantised doc "q with zero point z is q - 128 with zero point z - 128" :
   dequantize(quantize(%x, %s, %z) as %q, %t, %u) => @signed-bytes(%root, %q)
   where unsigned-byte(%q), known-zero-point(%z), known-zero-point(%u), only-dequantized(%q)
 

@@ -28,7 +28,7 @@ class IntegerArithmeticPass(StepwellPass):
 
     Products and convolutions of dequantised bytes become those of the bytes, with sums of 32 bits. Ops that move
     elements move bytes. Quantised tensors between them get signs, and a division by a constant scale becomes a product.
-    `numerics="strict"` leaves what is exact: moves and signs. Fused functions are left alone.
+    `numerics="strict"` leaves what is exact, the moves. Fused functions are left alone.
 
     Before:
         %0 = graph.dequantize %x, %sx, %zx : …

@@ -87,8 +87,7 @@ func.func @signed_bytes(%x: tensor<4xf32>) -> tensor<4xf32> {
   // CHECK: %[[X:.*]] = graph.multiply %x, %[[R]]
   // CHECK: %[[Q:.*]] = graph.quantize %[[X]], %{{.*}} -> tensor<4xi8>
   // CHECK: graph.dequantize %[[Q]], %s
-  // STRICT: graph.full -118 : tensor<i8>
-  // STRICT: graph.quantize %x, %{{.*}} -> tensor<4xi8>
+  // STRICT: graph.quantize %x, %{{.*}} -> tensor<4xui8>
   %s = graph.full 0.25 : tensor<f32>
   %z = graph.full 10 : tensor<ui8>
   %q = graph.quantize %x, %s, %z, axis = 0 : (tensor<4xf32>, tensor<f32>, tensor<ui8>)
