@@ -68,6 +68,7 @@ PASSES: dict[str, str] = {
     "inline-primitive": "rewrites.fusion.inline_primitive:InlinePrimitivePass",
     "remove-unused-functions": "rewrites.simplify.remove_unused_functions:RemoveUnusedFunctionsPass",
     "legalize": "rewrites.simplify.legalize:LegalizePass",
+    "integer-arithmetic": "rewrites.quantised.integer_arithmetic:IntegerArithmeticPass",
     "fold-scale-axis": "rewrites.inference.fold_scale_axis:FoldScaleAxisPass",
     "combine-parallel-conv2d": "rewrites.fusion.combine_parallel:CombineParallelConv2dPass",
     "combine-parallel-dense": "rewrites.fusion.combine_parallel:CombineParallelDensePass",
@@ -119,6 +120,9 @@ EXTENSIONS: dict[str, dict[str, str]] = {
     "rule-functions": {
         "builders": "rewrites.rules.builders",
         "inference": "rewrites.inference.builders",
+        "quantisation": "rewrites.inference.quantisation",
+        "quantised-contractions": "rewrites.quantised.contractions",
+        "quantised-moves": "rewrites.quantised.moves",
         "legalization": "rewrites.simplify.legalization",
         "scale-axis": "rewrites.inference.scale_axis",
     },

@@ -15,6 +15,7 @@ from . import (
     indexing,
     movement,
     normalization,
+    quantisation,
     reduction,
     sampling,
     scans,
@@ -36,6 +37,7 @@ OPS: dict[str, Reference] = {
     **dynamic.OPS,
     **sampling.OPS,
     **normalization.OPS,
+    **quantisation.OPS,
 }
 """
 Maps an op name to `f(properties, *arrays) -> tuple of arrays`.

@@ -17,7 +17,7 @@ OPERATORS: Final = {"+": "add", "-": "subtract", "*": "multiply", "/": "divide"}
 
 _START = re.compile(r"^pattern\.", re.MULTILINE)
 _NOISE = re.compile(r'"(?:[^"\\]|\\.)*"|//[^\n]*')
-_HEADER = re.compile(r'pattern\.rule\s+"([^"]*)"\s*(exact|rounding|fast)?')
+_HEADER = re.compile(r'pattern\.rule\s+"([^"]*)"\s*(exact|rounding|quantised|fast)?')
 _FUNCTIONS = re.compile(r"(%\w+)\s+in\s+\[([^\]]*)\]")
 _PART = re.compile(
     r"\[([^\]]*)\]\s*\(|(?<![\w@%.-])([a-z][\w.]*)\(|(%\w+)\(|(?<=\s)([-+*/])(?=\s)|(?:^|[(,])\s*(-)(?=[(%])"

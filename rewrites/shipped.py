@@ -38,6 +38,7 @@ SHIPPED: Final[dict[str, str]] = {
     "simplify_inference": "inference",
     "canonicalize_ops": "simplify",
     "fold_scale_axis": "inference",
+    "integer_arithmetic": "quantised",
 }
 """The name of each rule file, without `.mlir`, and the theme whose folder holds it."""
 

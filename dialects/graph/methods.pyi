@@ -418,6 +418,26 @@ class OpMethods:
         *,
         name: str | Sequence[str] | None = None,
     ) -> Value: ...
+    def quantize(
+        self,
+        operand: Operand,
+        scale: Operand,
+        zero_point: Operand,
+        axis: int = 1,
+        block_size: int = 0,
+        *,
+        name: str | Sequence[str] | None = None,
+    ) -> Value: ...
+    def dequantize(
+        self,
+        operand: Operand,
+        scale: Operand,
+        zero_point: Operand,
+        axis: int = 1,
+        block_size: int = 0,
+        *,
+        name: str | Sequence[str] | None = None,
+    ) -> Value: ...
     def resample(
         self,
         operand: Operand,

@@ -18,7 +18,7 @@ from .equations.rule import parse_equation
 from .headers import parse_doc, print_named, with_attributes
 from .values import IS_VALUE
 
-NUMERICS = ("exact", "rounding", "fast")
+NUMERICS = ("exact", "rounding", "quantised", "fast")
 
 ENDS: Final = ("pattern.replace", "pattern.rewrite", "pattern.partition")
 """The ops that end a rule."""

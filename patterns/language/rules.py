@@ -16,10 +16,11 @@ from .patterns import Capture, Op, Pattern, Splat, all_below, fresh_key
 from .shown import Words, cut
 from .signatures import RuleError, not_a_pattern
 
-Numerics = Literal["exact", "rounding", "fast"]
-"""`exact` gives the same bits, `rounding` the same real function. `fast` may lose NaN, inf and the sign of zero."""
+Numerics = Literal["exact", "rounding", "quantised", "fast"]
+"""`exact` gives the same bits, `rounding` the same real function. `quantised` counts
+the same steps of a scale up to one. `fast` may lose NaN, inf and the sign of zero."""
 
-NUMERICS: tuple[Numerics, ...] = ("exact", "rounding", "fast")
+NUMERICS: tuple[Numerics, ...] = ("exact", "rounding", "quantised", "fast")
 
 NUMERICS_ATTRIBUTE = "pattern.numerics"
 """The attribute with the class of a rule: on `@pattern`, on a `pdl.rewrite`, or on a module for all patterns in it."""

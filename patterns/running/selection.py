@@ -12,8 +12,8 @@ from ..language.rules import Rule
 
 CLASSES_OF: dict[str, frozenset[str]] = {
     "strict": frozenset({"exact"}),
-    "default": frozenset({"exact", "rounding"}),
-    "fast": frozenset({"exact", "rounding", "fast"}),
+    "default": frozenset({"exact", "rounding", "quantised"}),
+    "fast": frozenset({"exact", "rounding", "quantised", "fast"}),
 }
 """The option `numerics` of a pass and the classes of rules that it lets through."""
 

@@ -23,3 +23,13 @@ pattern.rule "rms-norm-to-arithmetic" rounding doc "rms_norm(x) = x / sqrt(mean 
 
 pattern.rule "dropout-to-operand" doc "dropout drops nothing in inference" : dropout(%x) => @dropout-identity(%root)
   where first-result-only(%root) remark "kept: the mask of dropout is used"
+
+// Quantised tensors. The arithmetic is that of the op, rounding by rounding.
+
+pattern.rule "quantize-to-arithmetic" doc "quantize(x) = astype(round(x / scale) + zero_point)" :
+  quantize(%x, %scale, %zero) => @quantize-arithmetic(%root) where spreads-scales(%root)
+    remark "kept: blocks of a scale need known extents"
+
+pattern.rule "dequantize-to-arithmetic" doc "dequantize(q) = (q - zero_point) * scale" :
+  dequantize(%q, %scale, %zero) => @dequantize-arithmetic(%root) where spreads-scales(%root)
+    remark "kept: blocks of a scale need known extents"

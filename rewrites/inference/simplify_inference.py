@@ -15,17 +15,17 @@ from ..shipped import rule_names, shipped_rules
 NAMES = frozenset(
     f"graph.{name}"
     for name in ("batch_norm", "layer_norm", "instance_norm", "group_norm", "l2_normalize", "rms_norm", "dropout")
-)
+) | {"graph.quantize", "graph.dequantize"}
 """The ops that the rules take. Most programs have none."""
 
 
 @dataclass(frozen=True)
 class SimplifyInferencePass(StepwellPass):
     """
-    Writes normalisations as arithmetic and drops dropout, as in inference.
+    Writes normalisations and conversions of quantised tensors as arithmetic and drops dropout, as in inference.
 
     An op stays when a result other than its first is used. `rules` picks some rules by name. `numerics="strict"` leaves
-    only the exact rule, on dropout. Fused functions are left alone.
+    only the exact rules, those of dropout, `quantize` and `dequantize`. Fused functions are left alone.
 
     Before:
         %0, %1, %2 = graph.batch_norm %x, %gamma, %beta, %mean, %var : …

@@ -132,6 +132,24 @@ def take(choose: Chooser, op: str, first: TensorSpec | None = None) -> OpCase:
     return case(choose, op, [spec, indices], ["any", f"index:{spec.shape[axis]}"], axis=axis)
 
 
+def quantised(choose: Chooser, op: str) -> OpCase:
+    """Generates `quantize` and `dequantize`, with scales for all elements, along an axis, or for blocks of them."""
+    real = any_dtype(choose, ops.FLOATS)
+    whole = any_dtype(choose, ("i8", "ui8", "i16", "ui16", "i32"))
+    shape = any_shape(choose)
+    scales: tuple[int, ...] = ()
+    axis = block_size = None
+    if shape and not rarely(choose, 3):
+        axis = any_axis(choose, len(shape))
+        scales = (shape[axis],)
+        if rarely(choose, 3):
+            block_size, place = choose.element((1, 2, 3)), axis % len(shape)
+            scales = (*shape[:place], -(-shape[place] // block_size), *shape[place + 1 :])
+    first = TensorSpec(shape, real if op == "quantize" else whole)
+    operands = [first, TensorSpec(scales, real), TensorSpec(scales, whole)]
+    return case(choose, op, operands, ["any", "positive", "any"], axis=axis, block_size=block_size)
+
+
 FAMILIES: Final[dict[str, dict[str, Generator]]] = {
     "unary": dict.fromkeys(ops.UNARY, ops.unary),
     "binary": dict.fromkeys(ops.BINARY, ops.binary),
@@ -163,6 +181,7 @@ FAMILIES: Final[dict[str, dict[str, Generator]]] = {
         "rms_norm": ops.scaled_by_norm,
         "dropout": ops.dropout,
     },
+    "quantisation": {"quantize": quantised, "dequantize": quantised},
     "pooling": {"max_pool2d": ops.pool, "avg_pool2d": ops.pool},
 }
 """Every graph op with operands, by family."""

@@ -38,6 +38,7 @@ EPSILON: Final = {"float16": 2.0**-10, "bfloat16": 2.0**-7, "float32": 2.0**-23,
 FLAVOURS: Final = {
     "exact": ("special", "any", "small"),
     "rounding": ("finite", "positive", "nan"),
+    "quantised": ("finite", "positive"),
     "fast": ("finite", "positive"),
 }
 """The kinds of values that arguments are given, one run each."""
@@ -189,6 +190,8 @@ def _bits_apart(wanted: Array, found: Array) -> Array:
 
 
 def _apart(wanted: Array, found: Array, numerics: str, before: Outcome, after: Outcome, slack: float) -> Array:
+    if numerics == "quantised" and wanted.dtype.kind in "iu":
+        return np.asarray(np.abs(wanted.astype(np.int64) - found.astype(np.int64)) > 1)
     if numerics == "exact" or wanted.dtype.kind in "iub":
         return _bits_apart(wanted, found)
     left, right = wanted.astype(np.float64), found.astype(np.float64)

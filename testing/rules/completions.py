@@ -244,6 +244,26 @@ def take(choose: Chooser, op: str, known: Known, taste: Taste) -> Completed:
     return Completed([spec, indices], {"axis": axis}, {1: f"index:{spec.shape[axis]}"})
 
 
+def quantised(choose: Chooser, op: str, known: Known, taste: Taste) -> Completed:
+    """Conversions of quantised tensors, with one scale, one for each index of an axis, or one for each block of it."""
+    x, scale, zero = known
+    real = next((each.dtype for each in (known[0] if op == "quantize" else None, scale) if each), None)
+    whole = next((each.dtype for each in (known[0] if op == "dequantize" else None, zero) if each), None)
+    real, whole = real or choose.element(ops.FLOATS), whole or choose.element(("i8", "ui8", "i16", "i32"))
+    x = x or TensorSpec(taste.shape, real if op == "quantize" else whole)
+    properties: dict[str, Any] = {}
+    shape: tuple[int, ...] = ()
+    if x.rank and choose.integer(0, 1):
+        axis = ops.any_axis(choose, x.rank)
+        shape, properties["axis"] = (x.shape[axis],), axis
+        if rarely(choose, 3):
+            place = axis % x.rank
+            shape = (*x.shape[:place], -(-x.shape[place] // 2), *x.shape[place + 1 :])
+            properties["block_size"] = 2
+    completed = [x, scale or TensorSpec(shape, real), zero or TensorSpec(shape, whole)]
+    return Completed(completed, properties, {1: "positive"})
+
+
 COMPLETIONS: Final[dict[str, Completion]] = {
     **dict.fromkeys(ops.UNARY, unary),
     **dict.fromkeys(ops.BINARY, binary),
@@ -254,6 +274,8 @@ COMPLETIONS: Final[dict[str, Completion]] = {
     "matmul": matmul,
     "conv2d": conv2d,
     "dropout": dropout,
+    "quantize": quantised,
+    "dequantize": quantised,
     "permute_dims": permute_dims,
     "reshape": reshape,
     "expand_dims": expand_dims,
@@ -286,7 +308,7 @@ ARITIES: Final[Mapping[str, int]] = {
     "rms_norm": 2,
     "take": 2,
 } | {
-    **dict.fromkeys(("layer_norm", "instance_norm", "group_norm"), 3),
+    **dict.fromkeys(("layer_norm", "instance_norm", "group_norm", "quantize", "dequantize"), 3),
     **dict.fromkeys(("matmul", "conv2d", "bias_add"), 2),
 }
 

@@ -15,8 +15,9 @@ from ...core.text.parsing import parse_text
 from ...patterns.language.rules import Rule
 from ..programs.ir_generators import RandomChooser
 from .choices import DTYPES, Impossible, Taste, small_shape
-from .hints import GENERATORS, Hints, hints_of
+from .hints import Hints, hints_of
 from .instances import Instance, InstanceMaker
+from .quantised_programs import GENERATORS
 
 NO_PROGRAM: Final = (
     Impossible,

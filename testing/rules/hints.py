@@ -33,6 +33,8 @@ DTYPE_HINTS: Final[dict[str, tuple[str, ...]]] = {
 
 VALUE_HINTS: Final[dict[str, tuple[int, str]]] = {
     "positive-literal": (0, "positive"),
+    "known-zero-point": (0, "one number"),
+    "known-zero": (0, "zero"),
     "nonzero-literal": (0, "nonzero"),
     "scales-outputs": (1, "constant"),
     "scales-inputs": (1, "constant"),

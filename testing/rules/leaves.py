@@ -179,6 +179,10 @@ class LeafMaker:
     def _constant(self, spec: TensorSpec, hint: str) -> SSAValue:
         """A literal: a few numbers, or one number everywhere; special ones only for exact rules."""
         choose = self._choose
+        if hint == "zero":
+            return self._splat(0, spec)
+        if hint == "one number":
+            return self._splat(choose.element((0, 1, 3, 100)), spec)
         if hint not in ("positive", "nonzero") and rarely(choose, 4):
             return self._splat(choose.element((1.0, 0.0, 2.0)) if spec.dtype != "i1" else 1.0, spec)
         calm = self._rule.numerics != "exact"

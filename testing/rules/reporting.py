@@ -18,6 +18,7 @@ Verdict = Literal["equal", "different", "not exercised"]
 EQUAL = {
     "exact": "equal bit for bit",
     "rounding": "equal but for rounding",
+    "quantised": "equal but for one step of integers, and for rounding",
     "fast": "equal where finite",
 }
 """What a good verdict means in each numerics class."""

@@ -42,6 +42,7 @@ PASS_OF: Final = {
     "simplify_inference": "simplify-inference",
     "canonicalize_ops": "canonicalize-ops",
     "fold_scale_axis": "fold-scale-axis",
+    "integer_arithmetic": "integer-arithmetic",
 }
 """The pass that runs a shipped rule file. The rules are explained on what that pass is given."""
 

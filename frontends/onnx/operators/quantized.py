@@ -30,6 +30,12 @@ from .signed_bytes import (
 QUANTIZED: Final = ("ui8", "i8", "ui16", "i16", *STORED_FLOATS)
 """Element types that floats are quantised to."""
 
+INTEGERS: Final = ("ui8", "i8", "ui16", "i16", "i32")
+"""Element types of `graph.quantize` and `graph.dequantize`."""
+
+COMPUTED: Final = ("f32", "f16", "bf16")
+"""Element types of scales whose quotients and products those ops round as the operators do."""
+
 
 # Conversions
 
@@ -61,6 +67,10 @@ def quantize_linear(
         raise ConversionError(f"the result has element type {dtype}, expected one of {', '.join(QUANTIZED)}")
     at = dtype_of_number(precision) if precision else scale.dtype
     _check_scale(scale)
+    if dtype in INTEGERS and at in COMPUTED and None not in scale.shape:
+        steps = cast(b, scale, at)
+        operands, places = _conversion(b, x, steps, zero_point, dtype, axis, block_size)
+        return b.quantize(cast(b, x, at), *operands, **places)
     factor = cast(b, _along(b, scale, x, axis, block_size, "scale"), at)
     offset = None if zero_point is None else _along(b, zero_point, x, axis, block_size, "zero_point")
     return requantized(b, b.divide(cast(b, x, at), factor), offset, dtype, saturate)
@@ -93,6 +103,9 @@ def dequantize_linear(
     if x.dtype not in (*QUANTIZED, "i32"):
         raise ConversionError(f"the input is {x.shaped}, expected one of {', '.join(QUANTIZED)}, i32")
     dtype = dtype_of_number(output_dtype) if output_dtype else scale.dtype
+    if x.dtype in INTEGERS and dtype == scale.dtype in COMPUTED and None not in scale.shape:
+        operands, places = _conversion(b, x, scale, zero_point, x.dtype, axis, block_size)
+        return b.dequantize(x, *operands, **places)
     value = cast(b, x, "f32")
     if zero_point is not None and not is_zero(zero_point):
         offset = _along(b, zero_point, x, axis, block_size, "zero_point")
@@ -111,33 +124,61 @@ def dynamic_quantize_linear(b: GraphBuilder, x: Value) -> Any:
     return requantized(b, b.divide(x, scale), zero_point, "ui8"), scale, zero_point
 
 
-def _along(b: GraphBuilder, value: Value, x: Value, axis: int, block_size: int, what: str) -> Value:
-    """
-    A scale or zero point in a shape that broadcasts against `x`: one for all, for each index along `axis`, or for each
-    block of them.
-    """
+def _conversion(
+    b: GraphBuilder, x: Value, scale: Value, zero_point: Value | None, dtype: str, axis: int, block_size: int
+) -> tuple[tuple[Value, Value], dict[str, int]]:
+    """The scale and zero point of a conversion of `x`, as its op takes them, and the properties of that op."""
+    if zero_point is not None:
+        zero_point, *_ = _scales(b, zero_point, x, axis, block_size, "zero_point")
+    scale, axis, block_size = _scales(b, scale, x, axis, block_size, "scale")
+    if block_size:
+        _check_blocks(b, scale, x, axis, block_size, "scale")
+    if zero_point is None or is_zero(zero_point):
+        zero_point = b.full(b.static_shape(scale, "scale"), 0, dtype)
+    if zero_point.rank != scale.rank:  # One zero point for all scales.
+        zero_point = b.broadcast_to(zero_point, shape=b.static_shape(scale, "scale"))
+    return (scale, zero_point), {"axis": axis, "block_size": block_size}
+
+
+def _scales(b: GraphBuilder, value: Value, x: Value, axis: int, block_size: int, what: str) -> tuple[Value, int, int]:
+    """A scale or zero point that is a scalar, a vector along the axis, or one for each block; the axis; the block."""
     if value.rank == 0 or (value.rank == 1 and value.shape == (1,)):
-        return value if value.rank == 0 else in_shape(b, value, ())
+        return value if value.rank == 0 else in_shape(b, value, ()), 1, 0
     if not -x.rank <= axis < x.rank:
         raise ConversionError(f"axis is {axis}, expected one of the {x.rank} dimensions of the input")
     axis %= x.rank
     if value.rank == 1 and not (block_size and x.rank == 1):
         if None not in (value.shape[0], x.shape[axis]) and value.shape[0] != x.shape[axis]:
             raise ConversionError(f"{what} is {value.shaped}, expected {x.shape[axis]} elements")
-        return in_shape(b, value, (-1, *(1,) * (x.rank - axis - 1)))
+        return value, axis, 0
     if not block_size or value.rank != x.rank:
         raise ConversionError(
             f"{what} is {value.shaped}, expected a scalar, a vector, or with block_size the rank of {x.shaped}"
         )
-    return _blocks(b, value, x, axis, block_size, what)
+    return value, axis, block_size
+
+
+def _along(b: GraphBuilder, value: Value, x: Value, axis: int, block_size: int, what: str) -> Value:
+    """
+    A scale or zero point in a shape that broadcasts against `x`: one for all, for each index along `axis`, or for each
+    block of them.
+    """
+    value, axis, block_size = _scales(b, value, x, axis, block_size, what)
+    if block_size:
+        return _blocks(b, value, x, axis, block_size, what)
+    return in_shape(b, value, (-1, *(1,) * (x.rank - axis - 1))) if value.rank else value
+
+
+def _check_blocks(b: GraphBuilder, value: Value, x: Value, axis: int, block_size: int, what: str) -> None:
+    shape, extent = b.static_shape(value, what), x.shape[axis]
+    if extent is None or shape[axis] != -(-extent // block_size):
+        raise ConversionError(f"{what} is {value.shaped}, which are not the blocks of {block_size} of {x.shaped}")
 
 
 def _blocks(b: GraphBuilder, value: Value, x: Value, axis: int, block_size: int, what: str) -> Value:
     """Repeats every element `block_size` times along `axis`, the last one as often as is needed."""
-    shape = b.static_shape(value, what)
-    extent = x.shape[axis]
-    if extent is None or shape[axis] != -(-extent // block_size):
-        raise ConversionError(f"{what} is {value.shaped}, which are not the blocks of {block_size} of {x.shaped}")
+    _check_blocks(b, value, x, axis, block_size, what)
+    shape, extent = b.static_shape(value, what), b.static_shape(x, "the input")[axis]
     repeated = (*shape[: axis + 1], block_size, *shape[axis + 1 :])
     flat = (*shape[:axis], shape[axis] * block_size, *shape[axis + 1 :])
     spread = b.reshape(b.broadcast_to(b.expand_dims(value, axis=(axis + 1,)), shape=repeated), shape=flat)

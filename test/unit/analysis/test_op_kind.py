@@ -128,6 +128,8 @@ EXPECTED: dict[str, tuple[OpKind, tuple[te.Tensor, ...], dict[str, object]]] = {
     "l2_normalize": (OUT_FUSABLE, (X,), {}),
     "rms_norm": (OUT_FUSABLE, (X, tensor(6)), {}),
     "dropout": (OPAQUE, (X,), {}),
+    "quantize": (ELEMENTWISE, (X, tensor(6), tensor(6, dtype="i8")), {}),
+    "dequantize": (ELEMENTWISE, (tensor(4, 6, dtype="i8"), tensor(6), tensor(6, dtype="i8")), {}),
     "shape_of": (ELEMENTWISE, (X,), {}),
     "resample": (INJECTIVE, (X, tensor(3, 2, dtype="i64"), tensor(3, 2)), {"axis": 1}),
     "sample": (INJECTIVE, (tensor(1, 2, 4, 4), tensor(1, 3, 3, 2)), {}),

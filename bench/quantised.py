@@ -1,0 +1,90 @@
+"""
+Models quantised by the static quantiser of onnxruntime, ours beside onnxruntime and OpenVINO, and our own f32.
+
+`python bench/quantised.py FOLDER [--only REGEX] [--rounds 9]`
+
+FOLDER holds the models of `quantised.json` in f32, `resnet50.onnx` and so on. They are quantised once, into
+FOLDER/quantised, on random batches: QDQ, per channel, unsigned activations, signed weights. The engines run as in
+`models.py`: one thread, each in a process of its own, rounds in turn.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from models import inputs_of, measure, text_of
+from suite.arguments import new_file, positive
+from suite.figures import geometric_mean
+
+CASES = json.loads((Path(__file__).parent / "quantised.json").read_text(encoding="utf-8"))
+"""The fixed list of models, how they are quantised, and what is to be reached."""
+
+
+class Batches:
+    """Random inputs of a model, one dictionary after the other."""
+
+    def __init__(self, path: Path, count: int):
+        random = np.random.default_rng(0)
+        self._left = [self._varied(random, inputs_of(str(path), {}, {})) for _ in range(count)]
+
+    @staticmethod
+    def _varied(random: np.random.Generator, arrays: dict[str, Any]) -> dict[str, Any]:
+        draw = random.standard_normal
+        return {
+            name: draw(each.shape).astype(each.dtype) if each.dtype.kind == "f" else each
+            for name, each in arrays.items()
+        }
+
+    def get_next(self) -> dict[str, Any] | None:
+        return self._left.pop() if self._left else None
+
+
+def quantised(path: Path, settings: dict[str, Any]) -> Path:
+    """Returns the quantised model beside `path`, which is made where it is not there."""
+    result = path.parent / "quantised" / path.name
+    if not result.exists():
+        from onnxruntime.quantization import QuantFormat, QuantType, quantize_static
+
+        result.parent.mkdir(exist_ok=True)
+        quantize_static(
+            str(path),
+            str(result),
+            Batches(path, settings["batches"]),
+            quant_format=QuantFormat[settings["format"]],
+            per_channel=settings["per_channel"],
+            activation_type=QuantType.from_string("Q" + {"u8": "UInt8", "s8": "Int8"}[settings["activations"]]),
+            weight_type=QuantType.from_string("Q" + {"u8": "UInt8", "s8": "Int8"}[settings["weights"]]),
+        )
+    return result
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").strip().splitlines()[0])
+    parser.add_argument("folder", type=Path, help="where the models in f32 are")
+    parser.add_argument("--only", default="", metavar="REGEX", help="models whose names match")
+    parser.add_argument("--rounds", type=positive, default=9)
+    parser.add_argument("--json", type=new_file)
+    options = parser.parse_args()
+    rows: list[dict[str, Any]] = []
+    for name in CASES["models"]:
+        path = options.folder / f"{name}.onnx"
+        if not re.search(options.only, name) or not path.exists():
+            continue
+        row = measure(quantised(path, CASES["settings"]), [], options.rounds)
+        row["f32"] = measure(path, [], options.rounds)["ms"].get("stepwell")
+        rows.append(row)
+        print(f"{text_of(row)} f32 {row['f32']:.2f} ms |", flush=True)
+    ratios = [row["ratio"] for row in rows if row.get("ratio")]
+    if ratios:
+        print(f"geometric mean {geometric_mean(ratios):.2f}, least {min(ratios):.2f}")
+    if options.json is not None:
+        options.json.write_text(json.dumps(rows, indent=1), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

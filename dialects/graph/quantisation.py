@@ -1,0 +1,101 @@
+"""Integers that stand for real numbers: `(q - zero_point) * scale`."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from xdsl.irdl import irdl_op_definition
+
+from .base import PureGraphOp, tensor_operand, tensor_result
+from .normal_form import AXIS
+from .properties import INTEGER, prop
+from .shapes import Shaped, ShapeError, compatible, normalise_axis, text
+
+QUANTISED: Final = ("i8", "ui8", "i16", "ui16", "i32")
+"""Element types of quantised tensors."""
+
+
+def _check(x: Shaped, scale: Shaped, zero_point: Shaped, axis: int, block_size: int) -> None:
+    """Raises `ShapeError` unless scale and zero point are one for all, one per index of `axis`, or one per block."""
+    if zero_point.dtype not in QUANTISED:
+        raise ShapeError(f"zero_point has element type {zero_point.dtype}, expected one of {', '.join(QUANTISED)}")
+    if not compatible(scale.shape, zero_point.shape):
+        raise ShapeError(f"scale is {text(scale.shape)} but zero_point is {text(zero_point.shape)}")
+    if block_size < 0:
+        raise ShapeError(f"block_size is {block_size}, expected at least 0")
+    if not scale.shape and not block_size:
+        return
+    position = normalise_axis(axis, len(x.shape))
+    expected = x.shape[position : position + 1]
+    what = f"the extent of axis {axis}"
+    if block_size:
+        extent = x.shape[position]
+        blocks = None if extent is None else -(-extent // block_size)
+        expected = (*x.shape[:position], blocks, *x.shape[position + 1 :])
+        what = f"blocks of {block_size} along axis {axis}"
+    if not compatible(scale.shape, expected):
+        raise ShapeError(f"scale is {text(scale.shape)}, expected {text(expected)}: {what} of {text(x.shape)}")
+
+
+@irdl_op_definition
+class QuantizeOp(PureGraphOp):
+    """
+    Quantises floats, `result = saturate(round(x / scale) + zero_point)`.
+
+    Shapes: `scale` and `zero_point` have one shape. It is that of a scalar, of a vector along `axis`, or with
+    `block_size` that of `x` with one element for each block along `axis`.
+    Numerics: the quotient is rounded to the type of `x`, then to the nearest integer, halves to even. The sum is one of
+    f32 (f64 for f64). It saturates to the element type of `zero_point`, and NaN gives 0.
+
+    ```mlir
+    %q = graph.quantize %x, %scale, %zero_point : (tensor<1x3x4x4xf32>, tensor<f32>, tensor<ui8>) -> tensor<1x3x4x4xui8>
+    ```
+
+    Source: ONNX, QuantizeLinear, version 21.
+    """
+
+    name = "graph.quantize"
+
+    operand = tensor_operand("F", "x")
+    scale = tensor_operand("F", "x")
+    zero_point = tensor_operand("SU", "zero_point")
+    axis = prop(AXIS, 1)
+    block_size = prop(INTEGER, 0)
+    result = tensor_result()
+
+    @classmethod
+    def infer(cls, x: Shaped, scale: Shaped, zero_point: Shaped, *, axis: int, block_size: int) -> tuple[Shaped, ...]:
+        _check(x, scale, zero_point, axis, block_size)
+        return (Shaped(x.shape, zero_point.dtype),)
+
+
+@irdl_op_definition
+class DequantizeOp(PureGraphOp):
+    """
+    Computes the real numbers that integers stand for, `result = (x - zero_point) * scale`.
+
+    Shapes: as in `graph.quantize`.
+    Numerics: operands are converted to f32 (f64 for f64). The difference is one of that type, exact for integers of 8
+    and 16 bits. The product is rounded to the type of `scale`.
+
+    ```mlir
+    %y = graph.dequantize %q, %scale, %zero_point, axis = 0
+        : (tensor<8x3x3x3xi8>, tensor<8xf32>, tensor<8xi8>) -> tensor<8x3x3x3xf32>
+    ```
+
+    Source: ONNX, DequantizeLinear, version 21.
+    """
+
+    name = "graph.dequantize"
+
+    operand = tensor_operand("SU", "x")
+    scale = tensor_operand("F", "scale")
+    zero_point = tensor_operand("SU", "x")
+    axis = prop(AXIS, 1)
+    block_size = prop(INTEGER, 0)
+    result = tensor_result()
+
+    @classmethod
+    def infer(cls, x: Shaped, scale: Shaped, zero_point: Shaped, *, axis: int, block_size: int) -> tuple[Shaped, ...]:
+        _check(x, scale, zero_point, axis, block_size)
+        return (Shaped(x.shape, scale.dtype),)

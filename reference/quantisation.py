@@ -1,0 +1,38 @@
+"""Integers that stand for real numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .element_types import Array, convert, single_op_dtype
+from .elementwise import Properties
+
+
+def _spread(properties: Properties, values: Array, x: Array) -> Array:
+    """Scales or zero points, one for each element of `x` or such that they broadcast against it."""
+    if not values.ndim:
+        return values
+    axis = properties.get("axis", 1)
+    if block_size := properties.get("block_size", 0):
+        return np.take(values, np.arange(x.shape[axis]) // block_size, axis=axis)
+    return np.moveaxis(values.reshape(-1, *[1] * (x.ndim - 1)), 0, axis)
+
+
+def _quantize(properties: Properties, x: Array, scale: Array, zero_point: Array) -> tuple[Array, ...]:
+    own = single_op_dtype(x.dtype)
+    with np.errstate(all="ignore"):
+        quotient = convert(x.astype(own) / _spread(properties, scale, x).astype(own), x.dtype)
+        steps = np.rint(quotient.astype(own))
+        return (convert(steps + convert(_spread(properties, zero_point, x), own), zero_point.dtype),)
+
+
+def _dequantize(properties: Properties, x: Array, scale: Array, zero_point: Array) -> tuple[Array, ...]:
+    own = single_op_dtype(scale.dtype)
+    with np.errstate(all="ignore"):
+        steps = convert(x, own) - convert(_spread(properties, zero_point, x), own)
+        return (convert(steps * _spread(properties, scale, x).astype(own), scale.dtype),)
+
+
+OPS: dict[str, Any] = {"graph.quantize": _quantize, "graph.dequantize": _dequantize}

@@ -1,0 +1,177 @@
+"""
+Conditions and builders of `integer_arithmetic.mlir`: products and convolutions of bytes for any signs and zero points.
+
+They are formed of signed bytes and summed up in 32 bits, whatever the signs of the operands: an unsigned byte less 128
+is a signed one, and the zero point goes with it. Then
+
+    sum (a - za) * (b - zb) = sum a * b - za * sum b - zb * (sum a - K * za)
+
+with K terms in each sum. Source: B. Jacob et al., Quantization and Training of Neural Networks for Efficient
+Integer-Arithmetic-Only Inference, CVPR 2018, section 2.3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import Any, Final
+
+from xdsl.dialects.builtin import DYNAMIC_INDEX
+from xdsl.ir import Operation, SSAValue
+
+from ...dialects.graph.base import plain_properties
+from ...dialects.graph.quantisation import DequantizeOp
+from ...patterns.language.constants import splat_number
+from ...patterns.language.match import Match, as_value
+from ...patterns.language.registry import Thing, builder, condition
+from ..inference.quantisation import dtype_of, emit, shape_of
+from .moves import FLIP, full
+
+LEAST_EXTENT: Final = 16
+"""Outputs, and channels, from which on machines have products of bytes for convolutions."""
+
+MOST_TERMS: Final = 1 << 15
+"""Sums of so many products of differences of bytes stay below 2^31."""
+
+
+@condition("byte")
+def byte(match: Match, thing: Thing) -> bool:
+    """The elements are of type i8 or ui8."""
+    return dtype_of(as_value(thing)) in ("i8", "ui8")
+
+
+@condition("float32")
+def float32(match: Match, thing: Thing) -> bool:
+    """The elements are of type f32."""
+    return dtype_of(as_value(thing)) == "f32"
+
+
+@condition("known-zero")
+def known_zero(match: Match, thing: Thing) -> bool:
+    """The zero points are known to be 0."""
+    return splat_number(as_value(thing)) == 0
+
+
+@condition("scales-of-outputs")
+def scales_of_outputs(match: Match, op: Operation, kernel: DequantizeOp) -> bool:
+    """The right operand has one scale, or one for each output channel or column."""
+    if not shape_of(kernel.operands[1]):
+        return True
+    properties = plain_properties(kernel)
+    rank = len(shape_of(kernel.operands[0]))
+    wanted = rank - 1 if op.name == "graph.matmul" else plain_properties(op)["kernel_layout"].index("O")
+    return not properties["block_size"] and properties["axis"] % rank == wanted and rank > 1
+
+
+@condition("byte-kernel", protects="cost")
+def byte_kernel(match: Match, op: Operation) -> bool:
+    """The convolution has one group: there are kernels on bytes for it."""
+    return plain_properties(op)["groups"] == 1
+
+
+@condition("sums-fit")
+def sums_fit(match: Match, op: Operation) -> bool:
+    """The terms of each sum are so few that 32 bits hold it."""
+    shape = shape_of(op.operands[1])
+    if op.name == "graph.matmul":
+        terms = [shape[-2:][0]] if len(shape) > 1 and len(shape_of(op.operands[0])) > 1 else [DYNAMIC_INDEX]
+    else:
+        terms = [size for size, name in zip(shape, plain_properties(op)["kernel_layout"], strict=True) if name != "O"]
+    return DYNAMIC_INDEX not in terms and prod(terms) <= MOST_TERMS
+
+
+def _signed(match: Match, op: DequantizeOp) -> tuple[SSAValue, int]:
+    """Returns the bytes of `op` with signs, and their zero point."""
+    x, _, zero = op.operands
+    number = splat_number(zero)
+    assert number is not None
+    if dtype_of(x) == "i8":
+        return x, int(number)
+    flipped = emit(match, "bitwise_xor", x, full(match, FLIP, "ui8"))
+    return emit(match, "astype", flipped, dtype="i8"), int(number) - FLIP
+
+
+def _sums(match: Match, x: SSAValue, axes: Sequence[int]) -> SSAValue:
+    """Returns sums of bytes along axes, which stay, in 32 bits."""
+    return emit(match, "sum", emit(match, "astype", x, dtype="i32"), axis=list(axes), keepdims=True)
+
+
+def _less(match: Match, sums: SSAValue, zero: int, others: SSAValue) -> SSAValue:
+    """Returns `sums - zero * others`."""
+    return emit(match, "subtract", sums, emit(match, "multiply", others, full(match, zero, "i32"))) if zero else sums
+
+
+def _scaled(match: Match, sums: SSAValue, op: Operation, data: DequantizeOp, scales: SSAValue) -> Sequence[SSAValue]:
+    """Returns the real numbers that sums of integers stand for."""
+    factor = emit(match, "multiply", data.operands[1], scales)
+    types = [op.results[0].type]
+    return match.create("graph.multiply", [emit(match, "astype", sums, dtype="f32"), factor], types).results
+
+
+@builder("integer-conv2d")
+def integer_conv2d(match: Match, op: Operation, data: DequantizeOp, kernel: DequantizeOp) -> Sequence[SSAValue]:
+    """The convolution of bytes. Padding has the value of the zero point, so that every window has as many terms."""
+    properties = plain_properties(op)
+    image, zero = _signed(match, data)
+    weights, _ = _signed(match, kernel)
+    image = _padded(match, image, zero, properties)
+    sums = _windows(match, image, weights, {**properties, "padding": (0, 0, 0, 0), "out_dtype": "i32"})
+    layout, channels = properties["kernel_layout"], properties["data_layout"].index("C")
+    over = [axis for axis, name in enumerate(layout) if name != "O"]
+    spread = [-1, *[1] * (3 - channels)]
+    if zero:
+        totals = emit(match, "reshape", _sums(match, weights, over), shape=spread)
+        sums = _less(match, sums, zero, totals)
+    scales = kernel.operands[1]
+    if shape_of(scales):
+        scales = emit(match, "reshape", scales, shape=spread)
+    return _scaled(match, sums, op, data, scales)
+
+
+def _windows(match: Match, image: SSAValue, weights: SSAValue, properties: dict[str, Any]) -> SSAValue:
+    """
+    The sums of windows without padding. Of few channels the rows of the window become channels, until there are
+    `LEAST_EXTENT`: kernels on bytes want as many, and rows of images move as a whole.
+    """
+    image_shape, shape = shape_of(image), shape_of(weights)
+    plain = properties["data_layout"] == "NCHW" and properties["kernel_layout"] == "OIHW"
+    if not plain or DYNAMIC_INDEX in (*image_shape, *shape):
+        return emit(match, "conv2d", image, weights, **properties)
+    outputs, inputs, height, width = shape
+    step, spacing = properties["strides"][0], properties["dilation"][0]
+    rows = (image_shape[2] - spacing * (height - 1) - 1) // step + 1
+    if inputs >= LEAST_EXTENT or outputs < LEAST_EXTENT or inputs * height < LEAST_EXTENT or rows < 1:
+        return emit(match, "conv2d", image, weights, **properties)
+    parts: list[SSAValue] = []
+    for tap in range(0, height * spacing, spacing):
+        end = tap + (rows - 1) * step + 1
+        parts.append(emit(match, "strided_slice", image, axes=[2], begin=[tap], end=[end], strides=[step]))
+    wide = emit(match, "concat", *parts, axis=1)
+    order = emit(match, "permute_dims", weights, axes=[0, 2, 1, 3])
+    narrow = emit(match, "reshape", order, shape=[outputs, height * inputs, 1, width])
+    strides, dilation = (1, properties["strides"][1]), (1, properties["dilation"][1])
+    return emit(match, "conv2d", wide, narrow, **{**properties, "strides": strides, "dilation": dilation})
+
+
+def _padded(match: Match, image: SSAValue, zero: int, properties: dict[str, Any]) -> SSAValue:
+    top, left, bottom, right = properties["padding"]
+    if not any((top, left, bottom, right)):
+        return image
+    widths = {"H": [top, bottom], "W": [left, right]}
+    pads = [each for name in properties["data_layout"] for each in widths.get(name, [0, 0])]
+    return emit(match, "pad", image, pad_width=pads, value=zero)
+
+
+@builder("integer-matmul")
+def integer_matmul(match: Match, op: Operation, data: DequantizeOp, kernel: DequantizeOp) -> Sequence[SSAValue]:
+    """The product of bytes, less what the zero points add."""
+    (left, a), (right, b) = _signed(match, data), _signed(match, kernel)
+    sums = emit(match, "matmul", left, right, out_dtype="i32")
+    if a:
+        sums = _less(match, sums, a, _sums(match, right, [-2]))
+    if b:
+        rows = _sums(match, left, [-1])
+        if a:
+            rows = emit(match, "subtract", rows, full(match, a * shape_of(right)[-2], "i32"))
+        sums = _less(match, sums, b, rows)
+    return _scaled(match, sums, op, data, kernel.operands[1])

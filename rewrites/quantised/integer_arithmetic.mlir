@@ -1,0 +1,50 @@
+// What is written on floats between dequantize and quantize becomes arithmetic on integers. The names say when a rule
+// runs: first those of signs, then those that form products, then those of scales.
+
+// Signs. Kernels of bytes multiply signed ones.
+
+pattern.rule "signed-bytes" quantised doc "q with zero point z is q - 128 with zero point z - 128" :
+  dequantize(quantize(%x, %s, %z) as %q, %t, %u) => @signed-bytes(%root, %q)
+  where unsigned-byte(%q), known-zero-point(%z), known-zero-point(%u), only-dequantized(%q)
+
+// Moves. What has no element of its own moves integers, which are a quarter of the size.
+
+pattern.rule "integer-quantize-of-dequantize" doc "quantize(dequantize(q)) = q for one scale and zero point" :
+  quantize(dequantize(%q, %s, %z), %t, %u) => %q where equal-types(%q, %root), same-scale(%s, %t), same-scale(%z, %u)
+
+pattern.rule "integer-moves" doc "f(dequantize(q)) = dequantize(f(q)) where f moves elements" :
+  [permute_dims, reshape, expand_dims, squeeze, strided_slice, broadcast_to](dequantize(%q, %s, %z) as %real)
+    => @moved-integers(%root, %real)
+  where moves-scales(%root, %real) remark "kept on floats: the scales do not move along"
+
+pattern.rule "integer-max-pool" doc "max_pool(dequantize(q)) = dequantize(max_pool(q)) for one positive scale" :
+  max_pool2d(dequantize(%q, %s, %z) as %real) => @moved-integers(%root, %real)
+  where one-scale(%s) remark "kept on floats: there is a scale per channel", positive-literal(%s)
+
+// Products. The sums of integers are exact, so only the factor rounds, where every product and sum did.
+
+pattern.rule "integer-conv2d" quantised doc "conv2d(dequantize(x), dequantize(w)) = f32(conv2d(x, w) - zero * sums of w) * scales"
+  : conv2d(dequantize(%x, %sx, %zx) as %data, dequantize(%w, %sw, %zw) as %kernel) => @integer-conv2d(%root, %data, %kernel)
+  where float32(%root), byte(%x) remark "kept on floats: the input is no tensor of bytes",
+    byte(%w) remark "kept on floats: the weights are no bytes",
+    one-scale(%sx) remark "kept on floats: the input has a scale per channel",
+    known-zero-point(%zx) remark "kept on floats: the zero point of the input is not known",
+    known-zero(%zw) remark "kept on floats: the zero point of the weights is not 0",
+    scales-of-outputs(%root, %kernel) remark "kept on floats: the scales of the weights are not those of output channels",
+    byte-kernel(%root) remark "kept on floats: there is no kernel on bytes for groups",
+    sums-fit(%root) remark "kept on floats: the sums could exceed 32 bits"
+
+pattern.rule "integer-matmul" quantised doc "matmul(dequantize(x), dequantize(w)) = f32(matmul(x, w) - zero points * sums) * scales"
+  : matmul(dequantize(%x, %sx, %zx) as %data, dequantize(%w, %sw, %zw) as %kernel) => @integer-matmul(%root, %data, %kernel)
+  where float32(%root), byte(%x) remark "kept on floats: the left operand is no tensor of bytes",
+    byte(%w) remark "kept on floats: the right operand is no tensor of bytes",
+    one-scale(%sx) remark "kept on floats: the left operand has a scale per channel",
+    known-zero-point(%zx) remark "kept on floats: the zero point of the left operand is not known",
+    known-zero-point(%zw) remark "kept on floats: the zero point of the right operand is not known",
+    scales-of-outputs(%root, %kernel) remark "kept on floats: the scales of the right operand are not those of columns",
+    sums-fit(%root) remark "kept on floats: the sums could exceed 32 bits"
+
+// Scales.
+
+pattern.rule "scaled-by-reciprocal" quantised doc "quantize(x, s, z) = quantize(x * (1 / s), 1, z) for a constant s" :
+  quantize(%x, constant %s, %z) => @quantized-product(%root, %s) where not-one(%s)

@@ -1,0 +1,56 @@
+"""The pass `integer-arithmetic`, whose rules are in `integer_arithmetic.mlir`."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+
+from ...core.passes.base import StepwellPass
+from ...lazy_dataclass import dataclass
+from ...patterns.language.functions import is_primitive
+from ...patterns.running.driver import Driver
+from ...patterns.running.selection import selected
+from ..shipped import shipped_rules
+
+STAGES: Final = ("signed", "integer", "scaled")
+"""
+What the names of rules begin with. Each kind runs to its end before the next: signs change where a `quantize` is right
+before its `dequantize`, moves part them, and scales stay comparable until products are formed.
+"""
+
+
+@dataclass(frozen=True)
+class IntegerArithmeticPass(StepwellPass):
+    """
+    Computes on integers what is written on floats between `dequantize` and `quantize`.
+
+    Products and convolutions of dequantised bytes become those of the bytes, with sums of 32 bits. Ops that move
+    elements move bytes. Quantised tensors between them get signs, and a division by a constant scale becomes a product.
+    `numerics="strict"` leaves what is exact, the moves. Fused functions are left alone.
+
+    Before:
+        %0 = graph.dequantize %x, %sx, %zx : …
+        %1 = graph.dequantize %w, %sw, %zw : …
+        %2 = graph.matmul %0, %1 : …
+    After:
+        %0 = graph.matmul %x, %w, out_dtype = i32 : …
+        %1 = graph.subtract %0, %sums : …
+        %2 = graph.astype %1, dtype = f32 : …
+        %3 = graph.multiply %2, %factor : …
+    """
+
+    name = "integer-arithmetic"
+
+    rules: tuple[str, ...] = ()
+    numerics: str = "default"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        names = {each.name for each in op.walk()}
+        if names.isdisjoint(("graph.quantize", "graph.dequantize")) and not self.rules and self.numerics == "default":
+            return  # The rules need not even be read.
+        chosen = selected(shipped_rules("integer_arithmetic"), self.rules, self.numerics, self.name)
+        for stage in STAGES:
+            own = [rule for rule in chosen if rule.name.startswith(stage)]
+            Driver(ctx, own, enter=lambda each: not is_primitive(each)).run(op)

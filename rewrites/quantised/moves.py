@@ -1,0 +1,130 @@
+"""Conditions and builders of `integer_arithmetic.mlir`: signs, moves, scales."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from xdsl.dialects.builtin import TensorType
+from xdsl.ir import Operation, SSAValue
+
+from ...core.ir.element_types import ATTRIBUTES
+from ...dialects.graph.base import plain_properties, python_properties
+from ...dialects.graph.constants import FullOp
+from ...dialects.graph.quantisation import DequantizeOp, QuantizeOp
+from ...patterns.language.constants import splat_number
+from ...patterns.language.match import Match, as_value
+from ...patterns.language.registry import Thing, builder, condition
+from ..inference.quantisation import dtype_of, emit, shape_of
+
+FLIP = 128
+"""What an unsigned byte is greater by than the signed one of the same order."""
+
+
+def full(match: Match, number: float, dtype: str, shape: Sequence[int] = ()) -> SSAValue:
+    """Returns a new tensor of one number."""
+    return match.add(FullOp(number, TensorType(ATTRIBUTES[dtype], list(shape)))).results[0]
+
+
+@condition("unsigned-byte")
+def unsigned_byte(match: Match, thing: Thing) -> bool:
+    """The elements are of type ui8."""
+    return dtype_of(as_value(thing)) == "ui8"
+
+
+@condition("known-zero-point")
+def known_zero_point(match: Match, thing: Thing) -> bool:
+    """The zero point is one number that is known."""
+    return splat_number(as_value(thing)) is not None
+
+
+@condition("only-dequantized", protects="cost")
+def only_dequantized(match: Match, thing: Thing) -> bool:
+    """All users of the tensor are `graph.dequantize` with zero points that are known."""
+    value = as_value(thing)
+    users = [use.operation for use in value.uses]
+    return all(isinstance(user, DequantizeOp) and splat_number(user.operands[2]) is not None for user in users)
+
+
+@builder("signed-bytes")
+def signed_bytes(match: Match, op: DequantizeOp, quantized: Thing) -> Sequence[SSAValue]:
+    """The same conversions through signed bytes."""
+    source = as_value(quantized).owner
+    assert isinstance(source, QuantizeOp)
+    signed = _with_sign(match, source, source.operands[0], None)
+    return (_with_sign(match, op, signed, op.results[0].type),)
+
+
+def _with_sign(match: Match, op: Operation, x: SSAValue, type_: Any) -> SSAValue:
+    """Returns the conversion `op` of `x` with a zero point less 128."""
+    scale, zero = op.operands[1:]
+    number = splat_number(zero)
+    assert number is not None
+    moved = full(match, int(number) - FLIP, "i8", shape_of(zero))
+    types = None if type_ is None else [type_]
+    return match.create(op.name, [x, scale, moved], types, op.properties).results[0]
+
+
+@condition("same-scale")
+def same_scale(match: Match, first: Thing, second: Thing) -> bool:
+    """Both are one value, or one number of one type. A scale is normal, so that steps come back as they were."""
+    one, other = as_value(first), as_value(second)
+    number = splat_number(one)
+    if one.type != other.type or number is None or number != splat_number(other):
+        return False
+    return isinstance(number, int) or 2.0**-100 < number < 2.0**100
+
+
+@condition("one-scale")
+def one_scale(match: Match, thing: Thing) -> bool:
+    """There is one scale for all elements."""
+    return not shape_of(as_value(thing))
+
+
+@condition("moves-scales")
+def moves_scales(match: Match, op: Operation, real: DequantizeOp) -> bool:
+    """One scale serves all elements, or the op is a `graph.permute_dims` of a tensor with a scale for each index."""
+    return not shape_of(real.operands[1]) or (
+        op.name == "graph.permute_dims" and not plain_properties(real)["block_size"]
+    )
+
+
+@builder("moved-integers")
+def moved_integers(match: Match, op: Operation, real: DequantizeOp) -> Sequence[SSAValue] | None:
+    """A `graph.dequantize` of what `op` makes of integers."""
+    if not moves_scales(match, op, real):
+        return None
+    quantized, scale, zero = real.operands
+    moved = match.create(op.name, [quantized, *op.operands[1:]], None, op.properties).results[0]
+    axis = plain_properties(real)["axis"]
+    if shape_of(scale):
+        rank = len(shape_of(quantized))
+        axes = plain_properties(op)["axes"]
+        order = tuple(reversed(range(rank))) if axes is None else tuple(each % rank for each in axes)
+        axis = order.index(axis % rank)
+    op_type: Any = type(real)
+    properties = python_properties(op_type, {"axis": axis})
+    return match.create(real.name, [moved, scale, zero], [op.results[0].type], properties).results
+
+
+@condition("not-one")
+def not_one(match: Match, thing: Thing) -> bool:
+    """The number is known, normal as its reciprocal is, and not 1."""
+    number = splat_number(as_value(thing))
+    return isinstance(number, float) and number != 1 and 2.0**-100 < number < 2.0**100
+
+
+@builder("quantized-product")
+def quantized_product(match: Match, op: QuantizeOp, scale: Thing) -> Sequence[SSAValue] | None:
+    """The `graph.quantize` of `x` times one over the scale. Declines scales of other types than f32."""
+    number = splat_number(as_value(scale))
+    if not number or dtype_of(as_value(scale)) != "f32":
+        return None
+    factor = full(match, float(np.float32(1) / np.float32(number)), "f32")
+    x = emit(match, "multiply", op.operands[0], factor)
+    one = full(match, 1.0, "f32", shape_of(as_value(scale)))
+    return match.create(op.name, [x, one, op.operands[2]], [op.results[0].type], op.properties).results
+
+
+__all__ = ["FLIP", "full", "known_zero_point"]

@@ -1,0 +1,71 @@
+// RUN: stepwell-opt %s --split-input-file --verify-diagnostics | filecheck %s
+
+/// Every diagnostic is announced, so the run succeeds and prints what is valid.
+// CHECK: @valid
+func.func @valid() {
+  func.return
+}
+
+// -----
+
+func.func @f(%x: tensor<4x8xf32>, %s: tensor<f32>, %z: tensor<i64>) {
+  // expected-error@+1 {{'graph.quantize': zero_point has element type i64, expected one of i8, ui8, i16, ui16, i32}}
+  %y = graph.quantize %x, %s, %z : (tensor<4x8xf32>, tensor<f32>, tensor<i64>) -> tensor<4x8xi64>
+  func.return
+}
+
+// -----
+
+func.func @f(%x: tensor<4x8xf32>, %s: tensor<f16>, %z: tensor<i8>) {
+  // expected-error@+1 {{'graph.quantize': operand has element type f32 but scale has f16; convert with graph.astype}}
+  %y = graph.quantize %x, %s, %z : (tensor<4x8xf32>, tensor<f16>, tensor<i8>) -> tensor<4x8xi8>
+  func.return
+}
+
+// -----
+
+func.func @f(%x: tensor<4x8xui8>, %s: tensor<f32>, %z: tensor<i8>) {
+  // expected-error@+1 {{'graph.dequantize': operand has element type ui8 but zero_point has i8; convert with graph.astype}}
+  %y = graph.dequantize %x, %s, %z : (tensor<4x8xui8>, tensor<f32>, tensor<i8>) -> tensor<4x8xf32>
+  func.return
+}
+
+// -----
+
+func.func @f(%x: tensor<4x8xi8>, %s: tensor<8xf32>, %z: tensor<i8>) {
+  // expected-error@+1 {{'graph.dequantize': scale is 8 but zero_point is ()}}
+  %y = graph.dequantize %x, %s, %z : (tensor<4x8xi8>, tensor<8xf32>, tensor<i8>) -> tensor<4x8xf32>
+  func.return
+}
+
+// -----
+
+func.func @f(%x: tensor<4x8xi8>, %s: tensor<8xf32>, %z: tensor<8xi8>) {
+  // expected-error@+1 {{'graph.dequantize': scale is 8, expected 4: the extent of axis 0 of 4x8}}
+  %y = graph.dequantize %x, %s, %z, axis = 0 : (tensor<4x8xi8>, tensor<8xf32>, tensor<8xi8>) -> tensor<4x8xf32>
+  func.return
+}
+
+// -----
+
+func.func @f(%x: tensor<4x8xi8>, %s: tensor<4x4xf32>, %z: tensor<4x4xi8>) {
+  // expected-error@+1 {{'graph.dequantize': scale is 4x4, expected 4x3: blocks of 3 along axis 1 of 4x8}}
+  %y = graph.dequantize %x, %s, %z, block_size = 3 : (tensor<4x8xi8>, tensor<4x4xf32>, tensor<4x4xi8>) -> tensor<4x8xf32>
+  func.return
+}
+
+// -----
+
+func.func @f(%x: tensor<4x8xi8>, %s: tensor<f32>, %z: tensor<i8>) {
+  // expected-error@+1 {{'graph.dequantize': block_size is -1, expected at least 0}}
+  %y = graph.dequantize %x, %s, %z, block_size = -1 : (tensor<4x8xi8>, tensor<f32>, tensor<i8>) -> tensor<4x8xf32>
+  func.return
+}
+
+// -----
+
+func.func @f(%x: tensor<4x8xi8>, %s: tensor<8xf32>, %z: tensor<8xi8>) {
+  // expected-error@+1 {{'graph.dequantize': axis 2 is out of range for rank 2, expected -2 to 1}}
+  %y = graph.dequantize %x, %s, %z, axis = 2 : (tensor<4x8xi8>, tensor<8xf32>, tensor<8xi8>) -> tensor<4x8xf32>
+  func.return
+}

@@ -1,0 +1,149 @@
+// RUN: stepwell-opt %s -p 'integer-arithmetic' | filecheck %s
+// RUN: stepwell-opt %s -p 'integer-arithmetic' --remarks 2>&1 | filecheck %s --check-prefix=REMARK
+// RUN: stepwell-opt %s -p 'integer-arithmetic{numerics="strict"}' | filecheck %s --check-prefix=STRICT
+
+/// Bytes get signs, the zero point goes with them, and padding has its value.
+// CHECK-LABEL: func.func @integer_conv2d(
+// STRICT-LABEL: func.func @integer_conv2d(
+func.func @integer_conv2d(%x: tensor<1x3x8x8xui8>, %w: tensor<4x3x3x3xi8>, %sx: tensor<f32>, %sw: tensor<4xf32>) -> tensor<1x4x8x8xf32> {
+  // CHECK: %[[F:.*]] = graph.bitwise_xor %x
+  // CHECK: %[[A:.*]] = graph.astype %[[F]], dtype = i8
+  // CHECK: %[[P:.*]] = graph.pad %[[A]], pad_width = [0, 0, 0, 0, 1, 1, 1, 1], value = -28
+  // CHECK: %[[C:.*]] = graph.conv2d %[[P]], %w, out_dtype = i32
+  // CHECK: %[[T:.*]] = graph.sum %{{.*}}, axis = [1, 2, 3], keepdims = true
+  // CHECK: %[[R:.*]] = graph.reshape %[[T]], shape = [-1, 1, 1]
+  // CHECK: %[[Z:.*]] = graph.full -28 : tensor<i32>
+  // CHECK: %[[M:.*]] = graph.multiply %[[R]], %[[Z]]
+  // CHECK: %[[S:.*]] = graph.subtract %[[C]], %[[M]]
+  // CHECK: graph.astype %[[S]], dtype = f32
+  // STRICT: graph.conv2d %{{.*}} -> tensor<1x4x8x8xf32>
+  %zx = graph.full 100 : tensor<ui8>
+  %zw = graph.full 0 : tensor<4xi8>
+  %a = graph.dequantize %x, %sx, %zx : (tensor<1x3x8x8xui8>, tensor<f32>, tensor<ui8>)
+  %b = graph.dequantize %w, %sw, %zw, axis = 0 : (tensor<4x3x3x3xi8>, tensor<4xf32>, tensor<4xi8>)
+  %y = graph.conv2d %a, %b, padding = [1, 1, 1, 1] : (tensor<1x3x8x8xf32>, tensor<4x3x3x3xf32>)
+  func.return %y : tensor<1x4x8x8xf32>
+}
+
+/// The scales of the weights are those of input channels.
+// CHECK-LABEL: func.func @no_integer_conv2d_of_input_scales(
+func.func @no_integer_conv2d_of_input_scales(%x: tensor<1x3x8x8xi8>, %w: tensor<4x3x3x3xi8>, %sx: tensor<f32>, %sw: tensor<3xf32>) -> tensor<1x4x6x6xf32> {
+  // CHECK: graph.conv2d %{{.*}} -> tensor<1x4x6x6xf32>
+  // REMARK: remark: {{.*}}kept on floats: the scales of the weights are not those of output channels
+  %zx = graph.full 0 : tensor<i8>
+  %zw = graph.full 0 : tensor<3xi8>
+  %a = graph.dequantize %x, %sx, %zx : (tensor<1x3x8x8xi8>, tensor<f32>, tensor<i8>)
+  %b = graph.dequantize %w, %sw, %zw, axis = 1 : (tensor<4x3x3x3xi8>, tensor<3xf32>, tensor<3xi8>)
+  %y = graph.conv2d %a, %b : (tensor<1x3x8x8xf32>, tensor<4x3x3x3xf32>)
+  func.return %y : tensor<1x4x6x6xf32>
+}
+
+// CHECK-LABEL: func.func @no_integer_conv2d_of_groups(
+func.func @no_integer_conv2d_of_groups(%x: tensor<1x4x8x8xi8>, %w: tensor<4x1x3x3xi8>, %s: tensor<f32>, %zx: tensor<i8>) -> tensor<1x4x6x6xf32> {
+  // CHECK: graph.conv2d %{{.*}} -> tensor<1x4x6x6xf32>
+  // REMARK: remark: {{.*}}kept on floats: there is no kernel on bytes for groups
+  %z = graph.full 0 : tensor<i8>
+  %a = graph.dequantize %x, %s, %z : (tensor<1x4x8x8xi8>, tensor<f32>, tensor<i8>)
+  %b = graph.dequantize %w, %s, %z : (tensor<4x1x3x3xi8>, tensor<f32>, tensor<i8>)
+  %y = graph.conv2d %a, %b, groups = 4 : (tensor<1x4x8x8xf32>, tensor<4x1x3x3xf32>)
+  func.return %y : tensor<1x4x6x6xf32>
+}
+
+/// Both zero points are subtracted: sums of columns, and sums of rows less what they have of the other one.
+// CHECK-LABEL: func.func @integer_matmul(
+func.func @integer_matmul(%x: tensor<2x3x8xi8>, %w: tensor<8x4xi8>, %s: tensor<f32>, %t: tensor<4xf32>) -> tensor<2x3x4xf32> {
+  // CHECK: %[[P:.*]] = graph.matmul %x, %w, out_dtype = i32
+  // CHECK: graph.sum %{{.*}}, axis = [-2], keepdims = true
+  // CHECK: %[[A:.*]] = graph.subtract %[[P]]
+  // CHECK: graph.sum %{{.*}}, axis = [-1], keepdims = true
+  // CHECK: graph.full 16 : tensor<i32>
+  // CHECK: %[[B:.*]] = graph.subtract %[[A]]
+  // CHECK: graph.multiply %s, %t
+  // CHECK: graph.astype %[[B]], dtype = f32
+  %zx = graph.full 2 : tensor<i8>
+  %zw = graph.full 3 : tensor<4xi8>
+  %a = graph.dequantize %x, %s, %zx : (tensor<2x3x8xi8>, tensor<f32>, tensor<i8>)
+  %b = graph.dequantize %w, %t, %zw : (tensor<8x4xi8>, tensor<4xf32>, tensor<4xi8>)
+  %y = graph.matmul %a, %b : (tensor<2x3x8xf32>, tensor<8x4xf32>)
+  func.return %y : tensor<2x3x4xf32>
+}
+
+// CHECK-LABEL: func.func @no_integer_matmul(
+func.func @no_integer_matmul(%x: tensor<3x8xi8>, %w: tensor<8x4xi8>, %s: tensor<f32>, %z: tensor<i8>) -> tensor<3x4xf32> {
+  // CHECK: graph.matmul %{{.*}} -> tensor<3x4xf32>
+  // REMARK: remark: {{.*}}kept on floats: the zero point of the left operand is not known
+  %a = graph.dequantize %x, %s, %z : (tensor<3x8xi8>, tensor<f32>, tensor<i8>)
+  %zw = graph.full 3 : tensor<i8>
+  %b = graph.dequantize %w, %s, %zw : (tensor<8x4xi8>, tensor<f32>, tensor<i8>)
+  %y = graph.matmul %a, %b : (tensor<3x8xf32>, tensor<8x4xf32>)
+  func.return %y : tensor<3x4xf32>
+}
+
+/// A product with the reciprocal follows the change of sign.
+// CHECK-LABEL: func.func @signed_bytes(
+// STRICT-LABEL: func.func @signed_bytes(
+func.func @signed_bytes(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // CHECK: %[[R:.*]] = graph.full 4.0 : tensor<f32>
+  // CHECK: %[[X:.*]] = graph.multiply %x, %[[R]]
+  // CHECK: %[[Q:.*]] = graph.quantize %[[X]], %{{.*}} -> tensor<4xi8>
+  // CHECK: graph.dequantize %[[Q]], %s
+  // STRICT: graph.quantize %x, %{{.*}} -> tensor<4xui8>
+  %s = graph.full 0.25 : tensor<f32>
+  %z = graph.full 10 : tensor<ui8>
+  %q = graph.quantize %x, %s, %z, axis = 0 : (tensor<4xf32>, tensor<f32>, tensor<ui8>)
+  %y = graph.dequantize %q, %s, %z, axis = 0 : (tensor<4xui8>, tensor<f32>, tensor<ui8>)
+  func.return %y : tensor<4xf32>
+}
+
+/// The unsigned bytes are a result.
+// CHECK-LABEL: func.func @no_signed_bytes(
+func.func @no_signed_bytes(%x: tensor<4xf32>, %s: tensor<f32>) -> (tensor<4xui8>, tensor<4xf32>) {
+  // CHECK: graph.quantize %x, {{.*}} -> tensor<4xui8>
+  %z = graph.full 10 : tensor<ui8>
+  %q = graph.quantize %x, %s, %z : (tensor<4xf32>, tensor<f32>, tensor<ui8>)
+  %y = graph.dequantize %q, %s, %z : (tensor<4xui8>, tensor<f32>, tensor<ui8>)
+  func.return %q, %y : tensor<4xui8>, tensor<4xf32>
+}
+
+/// The axis of the scales moves along.
+// CHECK-LABEL: func.func @integer_moves(
+func.func @integer_moves(%w: tensor<4x8xi8>, %s: tensor<4xf32>, %z: tensor<4xi8>) -> tensor<8x4xf32> {
+  // CHECK-NEXT: %[[M:.*]] = graph.permute_dims %w : (tensor<4x8xi8>) -> tensor<8x4xi8>
+  // CHECK-NEXT: graph.dequantize %[[M]], %s, %z : (tensor<8x4xi8>
+  %d = graph.dequantize %w, %s, %z, axis = 0 : (tensor<4x8xi8>, tensor<4xf32>, tensor<4xi8>)
+  %y = graph.permute_dims %d : (tensor<4x8xf32>)
+  func.return %y : tensor<8x4xf32>
+}
+
+// CHECK-LABEL: func.func @no_integer_moves(
+func.func @no_integer_moves(%w: tensor<4x8xi8>, %s: tensor<4xf32>, %z: tensor<4xi8>) -> tensor<32xf32> {
+  // CHECK-NEXT: graph.dequantize
+  // CHECK-NEXT: graph.reshape
+  // REMARK: remark: {{.*}}kept on floats: the scales do not move along
+  %d = graph.dequantize %w, %s, %z, axis = 0 : (tensor<4x8xi8>, tensor<4xf32>, tensor<4xi8>)
+  %y = graph.reshape %d, shape = [32] : (tensor<4x8xf32>)
+  func.return %y : tensor<32xf32>
+}
+
+/// The conversions around it have one scale, so both go.
+// CHECK-LABEL: func.func @integer_max_pool(
+func.func @integer_max_pool(%q: tensor<1x2x4x4xi8>, %z: tensor<i8>) -> tensor<1x2x3x3xi8> {
+  // CHECK-NEXT: %[[M:.*]] = graph.max_pool2d %q, pool_size = [2, 2] : (tensor<1x2x4x4xi8>) -> tensor<1x2x3x3xi8>
+  // CHECK: func.return %[[M]]
+  %u = graph.full 7 : tensor<i8>
+  %s = graph.full 0.5 : tensor<f32>
+  %d = graph.dequantize %q, %s, %u : (tensor<1x2x4x4xi8>, tensor<f32>, tensor<i8>)
+  %m = graph.max_pool2d %d, pool_size = [2, 2] : (tensor<1x2x4x4xf32>)
+  %y = graph.quantize %m, %s, %u : (tensor<1x2x3x3xf32>, tensor<f32>, tensor<i8>)
+  func.return %y : tensor<1x2x3x3xi8>
+}
+
+/// The smallest element may become the greatest one.
+// CHECK-LABEL: func.func @no_integer_max_pool(
+func.func @no_integer_max_pool(%q: tensor<1x2x4x4xi8>, %s: tensor<f32>, %z: tensor<i8>) -> tensor<1x2x3x3xf32> {
+  // CHECK-NEXT: graph.dequantize
+  // CHECK-NEXT: graph.max_pool2d
+  %d = graph.dequantize %q, %s, %z : (tensor<1x2x4x4xi8>, tensor<f32>, tensor<i8>)
+  %m = graph.max_pool2d %d, pool_size = [2, 2] : (tensor<1x2x4x4xf32>)
+  func.return %m : tensor<1x2x3x3xf32>
+}
