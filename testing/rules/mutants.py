@@ -17,7 +17,7 @@ from ...patterns.language.constraints import HasDtype, HasType, Where
 from ...patterns.language.match import Match
 from ...patterns.language.patterns import Any_, Capture, Constant, Op, Pattern, Result, Splat, all_below, fresh_key
 from ...patterns.language.registry import CONDITIONS
-from ...patterns.language.rules import Bound, Build, Create, Replacement, Rule
+from ...patterns.language.rules import Bound, Build, Computed, Create, Replacement, Rule
 from ...patterns.matching.compiled_rule import compile_rule
 from .edits import SIBLINGS, Edit, as_sibling, changed_attribute, with_another_property, with_operands_swapped
 from .sameness import SAME_RULE, canonical_forms
@@ -324,7 +324,7 @@ def _creates(item: Create, leaves: Sequence[str], commutes: Callable[[str], bool
             swapped = (*operands[:place], operands[place + 1], operands[place], *operands[place + 2 :])
             yield f"swap operands {place} and {place + 1} of {new}", replace(item, operands=swapped)
     for name, value in item.attributes:
-        changed = None if isinstance(value, Capture) else changed_attribute(value)
+        changed = None if isinstance(value, Capture | Computed) else changed_attribute(value)
         rest = tuple((n, v) for n, v in item.attributes if n != name)
         if changed is not None:
             given = (*rest, (name, changed))

@@ -116,6 +116,7 @@ def _read_condition(scope: Scope, kind: str) -> None:
     tokens = scope.tokens
     at = tokens.position
     is_negated = tokens.take_word("not")
+    fixed: dict[str, Attribute]
     if is_formula(scope):
         formula, values = read_numbers(scope, comparison=True)
         name, fixed = COMPARE, {"formula": formula}

@@ -133,11 +133,12 @@ def _conversion(
     scale, axis, block_size = _scales(b, scale, x, axis, block_size, "scale")
     if block_size:
         _check_blocks(b, scale, x, axis, block_size, "scale")
-    if zero_point is None or is_zero(zero_point):
-        zero_point = b.full(b.static_shape(scale, "scale"), 0, dtype)
-    if zero_point.rank != scale.rank:  # One zero point for all scales.
-        zero_point = b.broadcast_to(zero_point, shape=b.static_shape(scale, "scale"))
-    return (scale, zero_point), {"axis": axis, "block_size": block_size}
+    zeros = zero_point
+    if zeros is None or is_zero(zeros):
+        zeros = b.full(b.static_shape(scale, "scale"), 0, dtype)
+    if zeros.rank != scale.rank:  # One zero point for all scales.
+        zeros = b.broadcast_to(zeros, shape=b.static_shape(scale, "scale"))
+    return (scale, zeros), {"axis": axis, "block_size": block_size}
 
 
 def _scales(b: GraphBuilder, value: Value, x: Value, axis: int, block_size: int, what: str) -> tuple[Value, int, int]:
