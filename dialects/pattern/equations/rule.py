@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from xdsl.dialects.builtin import DictionaryAttr, StringAttr
@@ -116,7 +116,7 @@ def _read_condition(scope: Scope, kind: str) -> None:
     tokens = scope.tokens
     at = tokens.position
     is_negated = tokens.take_word("not")
-    fixed: dict[str, Attribute]
+    fixed: Mapping[str, Attribute]
     if is_formula(scope):
         formula, values = read_numbers(scope, comparison=True)
         name, fixed = COMPARE, {"formula": formula}

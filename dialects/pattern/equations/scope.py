@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final, NoReturn
 
 from xdsl.dialects.builtin import DictionaryAttr, StringAttr
@@ -168,9 +167,9 @@ def defined_patterns(parser: Parser) -> dict[str, Block]:
     return vars(parser).setdefault("_stepwell_patterns", {})
 
 
-def named(target: Sequence[str], parameters: dict[str, Attribute]) -> dict[str, Attribute]:
+def named(target: Sequence[str], parameters: Mapping[str, Attribute]) -> dict[str, Attribute]:
     """Returns the properties of an op that stands for an op, a condition or a builder."""
     found: dict[str, Attribute] = {"target": StringAttr(" | ".join(target))}
     if parameters:
-        found["parameters"] = DictionaryAttr(parameters)
+        found["parameters"] = DictionaryAttr(dict(parameters))
     return found
