@@ -67,7 +67,13 @@ def public_classes() -> list[type]:
 def objects_of_patterns() -> Iterator[Any]:
     x, relu = patterns.wildcard(), patterns.op("graph.relu", patterns.wildcard())
     yield from (x, relu, relu | x, relu & x, ~relu, relu.has_dtype("f32"), patterns.Constant(), patterns.Splat(0.0))
-    yield from (patterns.Rest(), patterns.Result(relu, 1), patterns.Capture("axes"), patterns.Argument(0))
+    yield from (
+        patterns.chain("graph.relu", x),
+        patterns.Rest(),
+        patterns.Result(relu, 1),
+        patterns.Capture("axes"),
+        patterns.Argument(0),
+    )
     yield from (patterns.call("f", x), patterns.Function((x,), relu), patterns.If(x, relu, x))
     yield from (patterns.together(relu, x), patterns.dominates(relu, x, relu), patterns.associative(x * (relu / x)))
     yield from (

@@ -1,6 +1,6 @@
 // RUN: %invalid
 
-// CHECK: rule 'a' has numerics 'loose', expected one of exact, rounding, fast
+// CHECK: rule 'a' has numerics 'loose', expected one of exact, rounding, quantised, fast
 pattern.rule "a" numerics "loose" {
   %x = pattern.any
   %root = pattern.op "graph.relu"(%x)
