@@ -61,6 +61,8 @@ def rewrite(rules: Sequence[Rule], scope: Operation, *, ctx: Context | None = No
     `once` retires after the first sweep in which it applied. Raises `OperationError` after `limit` sweeps, naming the
     last rules, and for a replacement of another type.
     """
+    if isinstance(rules, Rule):
+        raise TypeError(f"rules is one rule, '{rules.name}', expected a list of rules")
     return _Sweeper(ctx or make_context(), rules, scope).sweep(limit)
 
 

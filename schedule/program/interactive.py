@@ -84,7 +84,7 @@ class Schedule(PrimitiveMethods):
         for parameter in primitive.parameters:
             field = primitive.field(parameter.name)
             if field is not None and field.kind == "numbers" and arguments[parameter.name] is not None:
-                properties[field.name], numbers = _numbers(arguments[parameter.name])
+                properties[field.name], numbers = _numbers(parameter.name, arguments[parameter.name])
                 self._check(numbers)
                 handles += numbers
             elif field is not None:
@@ -149,8 +149,10 @@ def _kind_of(target: object) -> type[Handle]:
     return BlockHandle if isinstance(target, BlockOp) else NumberHandle
 
 
-def _numbers(numbers: Sequence[Number | None]) -> tuple[DenseArrayBase, list[Handle]]:
-    """Returns a list of numbers as a parameter, and the handles that stand in it."""
+def _numbers(name: str, numbers: Sequence[Number | None]) -> tuple[DenseArrayBase, list[Handle]]:
+    """Returns a list of numbers as the parameter `name`, and the handles that stand in it."""
+    if isinstance(numbers, int | NumberHandle):
+        raise TypeError(f"{name} is {numbers!r}, expected a list of numbers, such as [None, {numbers!r}]")
     for number in numbers:
         if not isinstance(number, int | NumberHandle | None):
             raise TypeError(f"{number!r} is no number, expected an int, None or what a step has sampled")

@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from ...core.messages.diagnostics import did_you_mean
 from ..primitives.steps import Primitive
 from ..primitives.table import all_primitives
 
@@ -24,6 +25,12 @@ class PrimitiveMethods:
 
     def _record(self, primitive: Primitive, arguments: dict[str, Any]) -> Any:
         raise NotImplementedError
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        hint = did_you_mean(name, (each.name for each in all_primitives()))
+        raise AttributeError(f"Schedule has no primitive '{name}'{f'; {hint}' if hint else ''}")
 
 
 def signature_of(primitive: Primitive) -> inspect.Signature:
@@ -38,11 +45,19 @@ def _in_handles(annotation: str) -> str:
     return _WORDS.sub(lambda found: _HANDLES[found[0]], annotation)
 
 
+def _call(signature: inspect.Signature) -> str:
+    """Returns the parameters of a method as a caller gives them."""
+    return f"({', '.join(str(each) for name, each in signature.parameters.items() if name != 'self')})"
+
+
 def _method_of(primitive: Primitive) -> Callable[..., Any]:
     signature = signature_of(primitive)
 
     def method(self: PrimitiveMethods, *arguments: Any, **keywords: Any) -> Any:
-        bound = signature.bind(self, *arguments, **keywords)
+        try:
+            bound = signature.bind(self, *arguments, **keywords)
+        except TypeError as error:
+            raise TypeError(f"{primitive.name}: {error}; expected {_call(signature)}") from None
         bound.apply_defaults()
         return self._record(primitive, bound.arguments)  # pyright: ignore[reportPrivateUsage]
 

@@ -67,6 +67,11 @@ def test_callback_of_another_type_is_an_error_that_names_it() -> None:
         rewrite([callback("grow", add(a, b), longer)], module, ctx=CTX)
 
 
+def test_one_rule_is_no_list_of_rules() -> None:
+    with pytest.raises(TypeError, match="^rules is one rule, 'keep', expected a list of rules$"):
+        rewrite(rule("keep", add(a, b), a), module_of(("r", "add", "x", "y")), ctx=CTX)  # pyright: ignore
+
+
 ALGEBRA = [
     rule("divide-by-one", div(a, Splat(1.0)), a),
     rule("times-one", mul(a, Splat(1.0)), a),

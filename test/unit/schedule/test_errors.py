@@ -217,6 +217,12 @@ def test_python_arguments_of_other_types_are_errors_before_anything_is_done() ->
         schedule.unroll(None)  # pyright: ignore[reportArgumentType]
     with pytest.raises(TypeError, match=r"2\.5 is no number"):
         schedule.split(i, [None, 2.5])  # pyright: ignore[reportArgumentType]
+    with pytest.raises(TypeError, match=r"^factors is 3, expected a list of numbers, such as \[None, 3\]$"):
+        schedule.split(i, 3)  # pyright: ignore[reportArgumentType]
+    with pytest.raises(TypeError, match=r"^get_block: missing a required argument: 'function'; expected \(name: "):
+        schedule.get_block("mm")  # pyright: ignore[reportCallIssue]
+    with pytest.raises(AttributeError, match="^Schedule has no primitive 'vectorise'; did you mean 'vectorize'\\?$"):
+        schedule.vectorise(i)  # pyright: ignore[reportAttributeAccessIssue]
     with pytest.raises(TypeError, match=r"\[1\] is no annotation"):
         schedule.annotate(i, "my.grain", [1])  # pyright: ignore[reportArgumentType]
     with pytest.raises(PassFailedException, match="characters other than ASCII"):
