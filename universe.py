@@ -116,6 +116,9 @@ EXTENSIONS: dict[str, dict[str, str]] = {
     "config-key": {"check-bounds": "lowering.loops.guard_accesses:KEY", "target": "machine.named:KEY"},
     "rule-functions": {
         "builders": "rewrites.rules.builders",
+        "movement": "rewrites.rules.movement_builders",
+        "products": "rewrites.rules.product_builders",
+        "reductions": "rewrites.rules.reduction_builders",
         "inference": "rewrites.inference.builders",
         "legalization": "rewrites.simplify.legalization",
         "scale-axis": "rewrites.inference.scale_axis",
