@@ -34,6 +34,7 @@ PASSES: dict[str, str] = {
     "relax-exponentials": "lowering.loops.relax_exponentials:RelaxExponentialsPass",
     "scale-after-products": "lowering.loops.scale_after_products:ScaleAfterProductsPass",
     "widen-left-operands": "lowering.loops.widen_left_operands:WidenLeftOperandsPass",
+    "widen-temporaries": "lowering.loops.widen_temporaries:WidenTemporariesPass",
     "split-loops": "lowering.loops.split_loops:SplitLoopsPass",
     "lower-external-functions": "lowering.graph_to_loops.lower_external_functions:LowerExternalFunctionsPass",
     "lower-graph-to-loops": "lowering.graph_to_loops.lower_graph_to_loops:LowerGraphToLoopsPass",

@@ -2,8 +2,9 @@
 The cases of cases.json in Stepwell and its peers: NumPy, PyTorch, onnxruntime and OpenVINO, as far as they are
 installed.
 
-Each engine runs in a process of its own with one thread; rounds visit the engines in turn, and the median over the
-rounds of best peer / ours is what counts: above 1, ours is faster. A result is checked before it is timed.
+Each engine runs in a process of its own, with one thread unless `--threads` says more; rounds visit the engines in
+turn, and the median over the rounds of best peer / ours is what counts: above 1, ours is faster. A result is checked
+before it is timed.
 """
 
 from __future__ import annotations
@@ -48,6 +49,7 @@ def parse_arguments(arguments: list[str] | None, only: str = "") -> argparse.Nam
     parser.add_argument("--rounds", type=positive, default=15)
     parser.add_argument("--milliseconds", type=float, default=20, help="of calls per engine and round")
     parser.add_argument("--cpu", type=usable_cpu, default=last_cpu(), help="run all engines on this CPU; -1 for any")
+    parser.add_argument("--threads", type=positive, default=1, help="of each engine; more than one: on any CPU")
     parser.add_argument(
         "--clock",
         choices=["wall", "cpu"],
@@ -88,10 +90,10 @@ def chosen_cases(options: argparse.Namespace) -> list[Case]:
 def run(options: argparse.Namespace) -> tuple[list[Row], dict[str, str]]:
     """Measures and prints case by case. Returns the rows, and the engines that are not there."""
     rounds, seconds = (1, 0.002) if options.quick else (options.rounds, options.milliseconds / 1000)
-    cpu = options.cpu if options.cpu >= 0 else None
+    cpu = options.cpu if options.cpu >= 0 and options.threads == 1 else None
     rows: list[Row] = []
     cases = chosen_cases(options)
-    with Harness(options.engines, cpu, rounds, seconds, options.clock) as harness:
+    with Harness(options.engines, cpu, rounds, seconds, options.clock, options.threads) as harness:
         for name, why in harness.missing.items():
             print(f"{name} is skipped: {why}")
         engines = [name for name in options.engines if name not in harness.missing]
@@ -139,6 +141,7 @@ def notes(rows: list[Row]) -> list[str]:
 def command(options: argparse.Namespace) -> str:
     """The command that measures the same again, without the files it writes."""
     words = ["python", "bench/kernels.py", "--rounds", str(options.rounds), "--clock", options.clock]
+    words += ["--threads", str(options.threads)] if options.threads > 1 else []
     for name in ("classes", "cases"):
         if chosen := getattr(options, name):
             words += ["--class" if name == "classes" else "--case", *chosen]
@@ -189,6 +192,7 @@ def main(arguments: list[str] | None = None, only: str = "") -> None:
         "machine": machine(),
         "rounds": 1 if options.quick else options.rounds,
         "clock": options.clock,
+        "threads": options.threads,
         "missing": missing,
         "cases": [row.to_json() for row in rows],
         "notes": notes(rows),

@@ -39,7 +39,7 @@ def draw(result: dict[str, Any], path: Path) -> None:
         }  # text as text, the same every time
         from matplotlib import pyplot
     except ImportError:
-        sys.exit("plots need matplotlib: pip install 'stepwell[plot]'")
+        sys.exit("plots need matplotlib: pip install matplotlib")
     order = [class_["name"] for class_ in result["classes"]]
     rows = [row for row in result["cases"] if row["ratio"] is not None]
     rows.sort(key=lambda row: order.index(row["class_"]))

@@ -55,6 +55,9 @@ class NativeCode:
     addresses: Mapping[str, int] = field(default_factory=dict)
     keep: object = None
 
+    def __repr__(self) -> str:
+        return f"<stepwell.NativeCode, {len(self.text)} characters, calls {', '.join(self.addresses) or 'nothing'}>"
+
 
 @dataclass(frozen=True)
 class CodegenContext:
@@ -68,7 +71,7 @@ class CodegenContext:
 
     compiler: str
     symbol: str
-    module: ModuleOp
+    module: ModuleOp = field(repr=False)
 
     @property
     def functions(self) -> dict[str, FuncOp]:
@@ -88,9 +91,9 @@ class Codegen:
     """
 
     name: str
-    function: Callable[[FuncOp, CodegenContext], Code]
-    available: Callable[[], str | None] | None = None
-    supports: Supports | None = None
+    function: Callable[[FuncOp, CodegenContext], Code] = field(repr=False)
+    available: Callable[[], str | None] | None = field(default=None, repr=False)
+    supports: Supports | None = field(default=None, repr=False)
 
     def why_unavailable(self) -> str | None:
         """Returns why the code generator cannot be used on this machine, or `None` when it can."""

@@ -47,6 +47,10 @@ class StepwellPlugin:
     joins: Mapping[str, str] = field(default_factory=dict)
     """Passes that join O1, O2 and O3: the name of a point (docs/extending.md), and the passes to run there."""
 
+    def __repr__(self) -> str:
+        added = {kind: list(names) for kind, names in self.extensions.items()}
+        return f"StepwellPlugin(pipelines={self.pipelines!r}, extensions={added!r}, joins={self.joins!r})"
+
 
 class LoadedPlugin(NamedTuple):
     """One entry point that was met: its group, name and package; `problem` says why it was (partly) skipped."""

@@ -15,6 +15,7 @@ from .loops.relax_exponentials import RelaxExponentialsPass as RelaxExponentials
 from .loops.scale_after_products import ScaleAfterProductsPass as ScaleAfterProductsPass
 from .loops.split_loops import SplitLoopsPass as SplitLoopsPass
 from .loops.widen_left_operands import WidenLeftOperandsPass as WidenLeftOperandsPass
+from .loops.widen_temporaries import WidenTemporariesPass as WidenTemporariesPass
 from .loops_to_scf.lower_loops_to_scf import LowerLoopsToSCFPass as LowerLoopsToSCFPass
 from .math.expand_math import ExpandMathPass as ExpandMathPass
 from .scf.guard_divisions import GuardDivisionsPass as GuardDivisionsPass

@@ -54,6 +54,7 @@ TO_LOOPS: Passes = (
     "lower-graph-to-loops",  # Each op becomes a loop function, a kernel.
     "prove-written",  # Loop functions written by hand that need no checks of what they read are marked.
     "fuse-loops",  # The kernels of a group become one kernel.
+    "widen-temporaries",  # Temporaries of small floats that are only read unrounded become f32.
     "inline-loops",  # Producers are computed where they are read.
     "split-loops",  # Elementwise loops are cut where conditions on their variables change.
     "join-reductions",  # Reductions of one tensor read it once.
@@ -102,7 +103,7 @@ STRICT = without(SIMPLIFY, BATCH_NORM, "fold-scale-axis", "zero-subnormals")
 EXACT = without(STRICT, "optimize-layouts")
 """The part of `SIMPLIFY` that level 1 runs."""
 
-STRICT_LOOPS = without(TO_LOOPS, "scale-after-products", "relax-exponentials")
+STRICT_LOOPS = without(TO_LOOPS, "widen-temporaries", "scale-after-products", "relax-exponentials")
 """The part of `TO_LOOPS` that keeps every rounding."""
 
 UNFUSED_LOOPS = without(STRICT_LOOPS, "fuse-loops", "inline-loops", "split-loops", "join-reductions")
@@ -156,7 +157,7 @@ _PIPELINES: dict[str, Passes] = {
     "O2": ("graph-optimize", *joined(with_options(FINISH, EXCESS))),
     "O3": ("graph-optimize", *joined(with_options(FINISH, EXCESS))),
     "finish-strict": with_options(
-        joined(without(FINISH, "scale-after-products", "relax-exponentials", "widen-left-operands")),
+        joined((*STRICT_LOOPS, *without(SCHEDULE, "widen-left-operands"), *TO_BUFFERS, *TO_LLVM)),
         {"plan-schedules": "winograd=false", "prepack-weights": "winograd=false subnormals=true"},
     ),
     "finish-fast": with_options(

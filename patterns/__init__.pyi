@@ -1,3 +1,5 @@
+from .language.chains import Chain as Chain
+from .language.chains import chain as chain
 from .language.combinators import Associative as Associative
 from .language.combinators import Expression as Expression
 from .language.combinators import Together as Together
@@ -47,7 +49,10 @@ from .language.rules import Build as Build
 from .language.rules import Create as Create
 from .language.rules import Require as Require
 from .language.rules import Rule as Rule
+from .language.rules import compare as compare
+from .language.rules import compute as compute
 from .language.rules import create as create
+from .language.rules import negated as negated
 from .language.rules import require as require
 from .language.rules import rule as rule
 from .language.structures import Call as Call

@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
+from ..core.messages.articles import with_article
 from ..core.messages.collector import patient_collector
 from ..core.messages.diagnostics import emit_remark, remarks_wanted
 from ..core.passes.sequential import Sequential
@@ -137,5 +138,7 @@ def _program(given: Any) -> Operation | str | Path:
         hint = (
             "; export it to ONNX first" if kind.__module__.startswith(("torch", "keras", "tensorflow", "jax")) else ""
         )
-        raise CompileError(f"found a {name}, expected a module, a function, a schedule, a path or program text{hint}")
+        raise CompileError(
+            f"found {with_article(name)}, expected a module, a function, a schedule, a path or program text{hint}"
+        )
     return given if isinstance(given, Operation | str) else Path(given)

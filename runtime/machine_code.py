@@ -49,6 +49,7 @@ class MachineCode:
         return self._compiler.code(pieces)
 
     def __enter__(self) -> MachineCode:
+        self._compiler.__enter__()
         if self._target == "host":
             self._compiler.make_ahead(CALLING_TEXT)
         return self

@@ -26,6 +26,7 @@ from ..core.ir.cloning import clone_op
 from ..core.ir.teardown import take_apart
 from ..core.ir.verification import verify_module
 from ..core.ir.walk import walk
+from ..core.messages.articles import quoted
 from ..core.messages.collector import patient_collector
 from ..core.messages.locations import source_directory, source_point
 from ..core.messages.stages import stage
@@ -366,7 +367,7 @@ def _verified(module_or_path: Operation | str | Path) -> tuple[ModuleOp, tuple[s
 def _module_of(function: Operation) -> ModuleOp:
     """Returns a module of a copy of one function. Raises CompileError for an op of another kind."""
     if not function.has_trait(SymbolOpInterface, value_if_unregistered=False):
-        raise CompileError(f"found a '{function.name}', expected a module, a function, a path or program text")
+        raise CompileError(f"found {quoted(function.name)}, expected a module, a function, a path or program text")
     copy = clone_op(function)
     copy.location = function.location
     return ModuleOp([copy])

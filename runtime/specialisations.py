@@ -48,6 +48,9 @@ class Specialisations:
         free_in_children(self, "_lock")
         self._kept: OrderedDict[Shapes, tuple[BoundEntry, Specialisation]] = OrderedDict()
 
+    def __repr__(self) -> str:
+        return f"<stepwell.Specialisations, {len(self._kept)} of at most {self._limit} kept>"
+
     @property
     def limit(self) -> int:
         """The number of programs kept at most. Raises ArgumentError when set to less than one."""

@@ -72,6 +72,9 @@ class StepwellTest(lit.formats.FileBasedTest):
         self.tools = {**IN_PROCESS_TOOLS, **(tools or {})}
         self._loaded: dict[str, MainFunction] = {}
 
+    def __repr__(self) -> str:
+        return f"<stepwell.StepwellTest with {', '.join(self.tools)}>"
+
     def __getstate__(self) -> dict[str, Any]:
         # lit sends the format to its workers; loaded functions stay behind.
         return {"tools": self.tools, "_loaded": {}}

@@ -67,7 +67,7 @@ def argument_parser() -> argparse.ArgumentParser:
     parser.add_argument("--replay", action="store_true", help="go through the candidates again and measure nothing")
     parser.add_argument("--show", action="store_true", help="print every candidate and the best schedules")
     parser.add_argument("--entry", default="main", help="the function to tune (default: main)")
-    parser.add_shared("-p --passes", "--opt-level", "--numerics", "--debug")
+    parser.add_shared("-p --passes", "--opt-level", "--numerics", "--load-plugin", "--debug")
     return parser
 
 

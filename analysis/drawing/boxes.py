@@ -13,6 +13,7 @@ from ...core.messages.diagnostics import Diagnostic, StepwellError, did_you_mean
 from ...core.messages.locations import location_string
 from ...dialects.traits import constant_kind
 from ...lazy_dataclass import dataclass
+from .plans import group_of
 
 MOST_LINES = 6
 """Ops of a group that a box names."""
@@ -34,6 +35,8 @@ class Box:
     ops: int = 1
     microseconds: float | None = None
     share: float = 0.0
+    group: int | None = None
+    """The number that a fusion plan gives the op."""
 
 
 @dataclass
@@ -97,7 +100,9 @@ def _box(op: Operation, functions: dict[str, func.FuncOp]) -> Box:
     kernels = (callee.sym_name.data,) if callee is not None else (op.name.rpartition(".")[2],)
     details = (str(op).splitlines()[0][:300], *(str(each).splitlines()[0][:300] for each in inside), place)
     kind = GROUP if inside else OP
-    return Box(kind, title, shown, details, place, kernels, max(1, len(inside)))
+    group = group_of(op)
+    shown = shown if group is None else (*shown, f"group {group}")
+    return Box(kind, title, shown, details, place, kernels, max(1, len(inside)), group=group)
 
 
 def _ops(found: Iterable[Operation]) -> Iterator[Operation]:
@@ -174,4 +179,5 @@ def _chain(boxes: Sequence[Box]) -> Box:
         ops=sum(box.ops for box in boxes),
         microseconds=sum(times) if times else None,
         share=sum(box.share for box in boxes),
+        group=boxes[0].group if len({box.group for box in boxes}) == 1 else None,
     )

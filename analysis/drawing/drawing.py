@@ -16,6 +16,9 @@ LONGEST_TEXT = 44
 
 FILL = {"input": "#eceff1", "op": "#ffffff", "group": "#e3f2fd", "result": "#eceff1"}
 
+GROUPS = ("#e3f2fd", "#fff3e0", "#e8f5e9", "#fce4ec", "#ede7f6", "#fffde7", "#e0f7fa", "#efebe9")
+"""The colours of the groups of a fusion plan. Groups that follow each other have different ones."""
+
 
 def svg(boxes: Boxes, title: str) -> str:
     """Returns the picture of `boxes`. Those that have a time are coloured by their share."""
@@ -69,7 +72,9 @@ def _line(points: Sequence[tuple[float, float]]) -> str:
 
 
 def _drawn(box: Box, lines: Sequence[str], x: float, y: float, wide: float, high: float) -> Iterator[str]:
-    fill = FILL[box.kind] if box.microseconds is None else heat(box.share)
+    fill = heat(box.share) if box.microseconds is not None else FILL[box.kind]
+    if box.microseconds is None and box.group is not None:
+        fill = GROUPS[box.group % len(GROUPS)]
     round_ = 10 if box.kind in ("input", "result") else 3
     yield "<g>"
     if box.details:

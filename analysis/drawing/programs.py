@@ -9,6 +9,7 @@ from xdsl.ir import Operation
 from .boxes import boxes_of, with_chains
 from .drawing import svg
 from .html import folded, output, program
+from .plans import plans_html
 
 READABLE = 60
 """The most boxes of a picture. In larger programs, chains of ops become one box each."""
@@ -18,9 +19,13 @@ DRAWABLE = 250
 
 
 def program_html(op: Operation) -> str:
-    """Returns a program or an op as its text, with a picture above it where it has a function on tensors."""
+    """
+    Returns a program or an op as its text. Above it stand a picture, where it has a function on tensors, and the plans
+    of fusion and of schedules that are in it.
+    """
     picture = None if not isinstance(op, ModuleOp) else program_svg(op)
-    return output(*([] if picture is None else [folded("graph", picture, is_open=True)]), program(str(op)))
+    drawn = [] if picture is None else [folded("graph", picture, is_open=True)]
+    return output(*drawn, *plans_html(op), program(str(op)))
 
 
 def program_svg(module: ModuleOp, entry: str | None = None) -> str | None:

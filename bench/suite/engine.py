@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib import import_module
@@ -20,6 +21,11 @@ ENGINES = {
 """Names and modules. Ours is the first; the others are its peers."""
 
 OURS = "stepwell"
+
+
+def threads() -> int:
+    """How many threads this process shall take."""
+    return int(os.environ.get("STEPWELL_THREADS", "1"))
 
 
 class Unsupported(Exception):

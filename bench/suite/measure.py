@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,9 @@ from .reference import evaluate, make_arrays
 
 LOAD_LIMIT = 120.0
 """Seconds to build, check and warm up one case in one engine."""
+
+SETTLE = 0.05
+"""Seconds before a round of several threads: those of the engine before spin for a while after its last call."""
 
 ROUND_LIMIT = 60.0
 """Seconds for one round of one engine."""
@@ -48,12 +52,23 @@ class Measurement:
 class Harness:
     """The processes of all engines, and the machine's own figures (`roof`)."""
 
-    def __init__(self, engines: list[str], cpu: int | None, rounds: int, seconds: float, clock: str = "wall"):
-        self.engines = {name: EngineProcess(name, cpu) for name in [*engines, "roof"]}
+    def __init__(
+        self,
+        engines: list[str],
+        cpu: int | None,
+        rounds: int,
+        seconds: float,
+        clock: str = "wall",
+        threads: int = 1,
+    ):
+        """With several threads there is no roof: that of one core says little about two that share a cache."""
+        names = [*engines, "roof"] if threads == 1 else engines
+        self.engines = {name: EngineProcess(name, cpu, threads) for name in names}
         self.missing: dict[str, str] = {}
         self.rounds = rounds
         self.seconds = seconds
         self.clock = clock
+        self.pause = SETTLE if threads > 1 else 0.0
 
     def __enter__(self) -> Harness:
         for name in list(self.engines):
@@ -104,6 +119,7 @@ class Harness:
 
     def _round(self, measurement: Measurement, name: str) -> bool:
         request = {"do": "round", "seconds": self.seconds, "clock": self.clock}
+        time.sleep(self.pause)
         answer = self._ask(measurement, name, request, ROUND_LIMIT)
         if answer is None:
             return False

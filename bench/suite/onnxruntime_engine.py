@@ -1,4 +1,4 @@
-"""onnxruntime on the CPU: one thread, all optimisations, inputs and outputs bound beforehand."""
+"""onnxruntime on the CPU: one thread unless told otherwise, all optimisations, inputs and outputs bound beforehand."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import onnxruntime
 
-from .engine import Variant, attempt
+from .engine import Variant, attempt, threads
 from .one_op import OneOp
 from .onnx_model import make_model
 from .reference import Arrays
@@ -39,7 +39,7 @@ def _one_op(program: OneOp, arrays: Arrays) -> Variant:
 
 def _session(model: bytes) -> Any:
     options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.intra_op_num_threads, options.inter_op_num_threads = threads(), 1
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_ALL
     options.log_severity_level = 3
     return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])

@@ -1,5 +1,5 @@
 """
-OpenVINO's CPU plugin: one thread and stream, f32 all the way, inputs bound beforehand, images as NCHW and as NHWC.
+OpenVINO's CPU plugin: one stream, f32 all the way, inputs bound beforehand, images as NCHW and as NHWC.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ import numpy as np
 import openvino
 from openvino.preprocess import PrePostProcessor
 
-from .engine import Variant, attempt
+from .engine import Variant, attempt, threads
 from .onnx_model import make_model
 from .reference import Arrays
 from .vocabulary import Program
 
 CONFIG: dict[str, Any] = {
-    "INFERENCE_NUM_THREADS": 1,
+    "INFERENCE_NUM_THREADS": threads(),
     "NUM_STREAMS": 1,
     "PERFORMANCE_HINT": "LATENCY",
     "INFERENCE_PRECISION_HINT": "f32",

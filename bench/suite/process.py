@@ -19,7 +19,11 @@ BENCH = Path(__file__).resolve().parent.parent
 
 THREAD_VARIABLES = ("OMP", "OPENBLAS", "MKL", "NUMEXPR", "VECLIB")
 
-ONE_THREAD = {f"{name}_NUM_THREADS": "1" for name in THREAD_VARIABLES} | {"STEPWELL_THREADS": "1"}
+
+def thread_variables(threads: int) -> dict[str, str]:
+    """What tells an engine and the libraries it uses how many threads to take."""
+    return {f"{name}_NUM_THREADS": str(threads) for name in THREAD_VARIABLES} | {"STEPWELL_THREADS": str(threads)}
+
 
 KEPT_MEMORY = {
     "MALLOC_MMAP_THRESHOLD_": str(1 << 30),
@@ -43,9 +47,10 @@ class EngineMissing(Exception):
 class EngineProcess:
     """One engine, started on first use, and again after it was lost."""
 
-    def __init__(self, name: str, cpu: int | None):
+    def __init__(self, name: str, cpu: int | None, threads: int = 1):
         self.name = name
         self.cpu = cpu
+        self.threads = threads
         self.process: subprocess.Popen[bytes] | None = None
         self.buffer = b""
         self.errors = tempfile.TemporaryFile()  # noqa: SIM115 - closed by stop()
@@ -53,7 +58,7 @@ class EngineProcess:
     def start(self) -> None:
         """Raises EngineMissing, EngineLost."""
         path = os.pathsep.join(filter(None, [str(BENCH), os.environ.get("PYTHONPATH")]))
-        environment = os.environ | ONE_THREAD | KEPT_MEMORY | {"PYTHONPATH": path}
+        environment = os.environ | thread_variables(self.threads) | KEPT_MEMORY | {"PYTHONPATH": path}
         self.buffer = b""
         pinned = [] if self.cpu is None else [str(self.cpu)]
         self.process = subprocess.Popen(

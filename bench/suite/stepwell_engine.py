@@ -12,7 +12,7 @@ import numpy as np
 import stepwell
 from stepwell.runtime.program.arrays import aligned_bytes
 
-from .engine import Unsupported, Variant, attempt
+from .engine import Unsupported, Variant, attempt, threads
 from .one_op import OneOp
 from .reference import EPSILON, Arrays
 from .vocabulary import Node, Program, Shape, Value
@@ -30,7 +30,7 @@ def _one_op(program: OneOp, arrays: Arrays) -> Variant:
     last = program.channels_last
     inputs = [arrays[value.name] for value in program.inputs]
     inputs = [aligned_copy(x.transpose(TO_NHWC) if last and x.ndim == 4 else x) for x in inputs]
-    model = stepwell.compile_onnx(program.model(last), threads=1, tuning=False)
+    model = stepwell.compile_onnx(program.model(last), threads=threads(), tuning=False)
     executable = model.specialised(*inputs)
     outputs = [aligned_copy(np.asarray(array)) for array in executable(*inputs)]
     try:
@@ -47,7 +47,7 @@ def _one_op(program: OneOp, arrays: Arrays) -> Variant:
 
 def _variant(program: Program, arrays: Arrays) -> Variant:
     weights = {value.name: own_layout(program, value, arrays[value.name]) for value in program.weights}
-    executable = stepwell.compile(program_text(program), weights=weights, threads=1, tuning=False)
+    executable = stepwell.compile(program_text(program), weights=weights, threads=threads(), tuning=False)
     inputs = [aligned_copy(own_layout(program, value, arrays[value.name])) for value in program.inputs]
     outputs = [type_.allocate(inputs[0] if inputs else None) for _, type_ in executable.output_types]  # as a call does
     run = executable.run_into

@@ -13,11 +13,11 @@ from typing import Any
 import torch
 from torch.nn import functional
 
-from .engine import Kept, Unsupported, Variant, attempt, straight_line
+from .engine import Kept, Unsupported, Variant, attempt, straight_line, threads
 from .reference import EPSILON, Arrays
 from .vocabulary import Node, Program
 
-torch.set_num_threads(1)
+torch.set_num_threads(threads())
 torch.set_grad_enabled(False)
 torch.set_float32_matmul_precision("highest")
 INFERENCE = torch.inference_mode()

@@ -18,7 +18,8 @@ HAS_A_SIGN: Final = "has a sign; below tensor_loop integers are signless"
 def takes_arguments(program: str, names: Iterable[str], found: int) -> str:
     """Returns the message that a program with arguments of these names is called with another number of them."""
     listed = [f"'{name}'" for name in names]
-    return f"{program} takes {len(listed)} arguments ({', '.join(listed)}), found {found}"
+    word = "argument" if len(listed) == 1 else "arguments"
+    return f"{program} takes {len(listed)} {word} ({', '.join(listed)}), found {found}"
 
 
 def missing_function(name: str, known: Iterable[str]) -> str:

@@ -17,6 +17,9 @@ class Instrument:
     hook ends the run like one in a pass; `finish` and `exit_context` of all instruments run nevertheless.
     """
 
+    def __repr__(self) -> str:
+        return f"<stepwell.{type(self).__name__}>"
+
     def enter_context(self) -> None:
         """Called on entry of the `PassContext` that holds the instrument."""
 

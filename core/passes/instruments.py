@@ -25,15 +25,15 @@ from .instrument import Instrument
 class IRPrinting(Instrument):
     """Prints the module before or after chosen passes, each time under a title line."""
 
-    show: Callable[[ModuleOp], str]
-    stream: TextIO
+    show: Callable[[ModuleOp], str] = field(repr=False)
+    stream: TextIO = field(repr=False)
     before: frozenset[str] = frozenset()
     after: frozenset[str] = frozenset()
     before_all: bool = False
     after_all: bool = False
     after_change: bool = False
-    _total: int = 0
-    _previous: str = ""
+    _total: int = field(default=0, repr=False)
+    _previous: str = field(default="", repr=False)
 
     def before_pipeline(self, passes: Sequence[ModulePass], module: ModuleOp) -> None:
         self._total = len(passes)
@@ -189,7 +189,7 @@ class FailureDump(Instrument):
 class Veto(Instrument):
     """Rules out passes by name, or by any condition on pass and module."""
 
-    condition: Callable[[ModulePass, ModuleOp], bool]
+    condition: Callable[[ModulePass, ModuleOp], bool] = field(repr=False)
 
     @staticmethod
     def of(*names: str) -> Veto:

@@ -87,6 +87,9 @@ class PipelineRecord(Instrument):
         self._ops = 0
         self._start = 0.0
 
+    def __repr__(self) -> str:
+        return f"<stepwell.PipelineRecord of {len(self.record.passes)} passes>"
+
     def before_pipeline(self, passes: Sequence[ModulePass], module: ModuleOp) -> None:
         self._hash, self._ops = structural_hash(module), count_ops(module)
         self.record = RunRecord(self._hash, self._ops, _context_of_run())

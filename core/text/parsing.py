@@ -264,6 +264,9 @@ class StepwellParser(Parser):
         return type
 
 
+NO_DIALECT: Final = "--list-dialects lists the dialects, --load-plugin FILE.py adds those of a file"
+
+
 def unknown_op(ctx: Context, name: str) -> tuple[str, str | None]:
     """The message and the hint for an op name that no dialect of `ctx` defines."""
     dialect_name = name.partition(".")[0]
@@ -271,7 +274,7 @@ def unknown_op(ctx: Context, name: str) -> tuple[str, str | None]:
     alias = hint_for(name) if "graph" in dialect_names else None
     if "." in name and dialect_name not in dialect_names:
         message = f"op '{name}' is unknown: there is no dialect '{dialect_name}'"
-        return message, alias or did_you_mean(dialect_name, dialect_names) or "--list-dialects lists the dialects"
+        return message, alias or did_you_mean(dialect_name, dialect_names) or NO_DIALECT
     dialect = ctx.get_optional_dialect(dialect_name) if "." in name else None
     known = [op.name for op in (ctx.loaded_ops if dialect is None else dialect.operations)]
     if alias is None and dialect_name == "graph":

@@ -16,13 +16,15 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.interfaces import ConditionallySpeculatableInterface
 from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.irdl import AnyAttr, IRDLOperation, irdl_op_definition, prop_def, traits_def, var_operand_def, var_result_def
+from xdsl.irdl import AnyAttr, irdl_op_definition, prop_def, traits_def, var_operand_def, var_result_def
 from xdsl.traits import NoMemoryEffect, SymbolUserOpInterface
 from xdsl.utils.exceptions import VerifyException
 
 from ...core.ir.element_types import ATTRIBUTES
+from ...core.ir.reprs import ShownOp
 from ...core.ir.sizes import entries_of_arguments, sizes_that_differ
 from ...core.ir.symbols import lookup_symbol, symbol_table_of, symbols_of
+from ...core.messages.articles import with_article
 from ...core.messages.diagnostics import did_you_mean
 from ...core.roles import SIGNATURE
 from ..traits import MayFail
@@ -47,7 +49,7 @@ class _KernelUse(SymbolUserOpInterface):
 
 
 @irdl_op_definition
-class CallKernelOp(MayFail, ConditionallySpeculatableInterface, IRDLOperation):
+class CallKernelOp(MayFail, ConditionallySpeculatableInterface, ShownOp):
     """
     Computes the outputs of the loop function `callee` on the operands.
 
@@ -117,7 +119,7 @@ class CallKernelOp(MayFail, ConditionallySpeculatableInterface, IRDLOperation):
             hint = None if table is None else did_you_mean(name, symbols_of(table))
             raise VerifyException(f"there is no function @{name}" + ("" if hint is None else f", {hint}"))
         if kernel.name != LOOP_FUNCTION:
-            raise VerifyException(f"@{name} is a {kernel.name}, expected a {LOOP_FUNCTION}")
+            raise VerifyException(f"@{name} is {with_article(kernel.name)}, expected a {LOOP_FUNCTION}")
         duck: Any = kernel
         for word, values, buffers in (
             ("operand", self.operands, tuple(duck.input_types)),

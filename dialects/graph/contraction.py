@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from xdsl.irdl import irdl_op_definition
 
+from ...core.messages.articles import with_article
 from .base import NUMBERS, PureGraphOp, tensor_operand, tensor_result
 from .element_types import CLASSES, class_text
 from .normal_form import RESULT_TYPE
@@ -17,9 +18,8 @@ def result_dtype(dtype: str, out_dtype: str | None) -> str:
         return dtype
     letter = next(letter for letter, members in CLASSES.items() if dtype in members)
     if out_dtype not in CLASSES[letter]:
-        raise ShapeError(
-            f"out_dtype is {out_dtype}, expected a {class_text(letter)} type because the operands are {dtype}"
-        )
+        wanted = with_article(class_text(letter))
+        raise ShapeError(f"out_dtype is {out_dtype}, expected {wanted} type because the operands are {dtype}")
     return out_dtype
 
 

@@ -39,6 +39,10 @@ class GraphMutator:
 
     dialect = "graph"
 
+    def __repr__(self) -> str:
+        visited = ", ".join(name for name in dir(self) if name.startswith("visit_") and name != "visit_op")
+        return f"<stepwell.{type(self).__name__} of dialect {self.dialect}: {visited or 'visit_op'}>"
+
     def mutate(self, root: Operation) -> bool:
         """Visits the ops inside `root`. Returns whether anything was replaced."""
         _check_visitors(type(self), self.dialect)

@@ -8,6 +8,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from ...core.ir.element_types import ATTRIBUTES
+from ...core.messages.articles import with_article
 from ...core.text.parsing import HintedParseError
 
 if TYPE_CHECKING:
@@ -75,7 +76,6 @@ def float_of_bits(parser: Parser, data: bytes, dtype: str, start: int) -> float:
     element_type = ATTRIBUTES[dtype]
     bits = element_type.compile_time_size  # pyright: ignore
     if len(data) != bits:
-        parser.raise_error(
-            f"the bits of an {dtype} are {2 * bits} hexadecimal digits, found {2 * len(data)}", start, parser.pos
-        )
+        digits = f"{2 * bits} hexadecimal digits, found {2 * len(data)}"
+        parser.raise_error(f"the bits of {with_article(dtype)} are {digits}", start, parser.pos)
     return element_type.unpack(data, 1)[0]  # pyright: ignore

@@ -6,7 +6,6 @@ from xdsl.dialects.builtin import DenseArrayBase, IntegerType, i32, i64
 from xdsl.ir import Block, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
-    IRDLOperation,
     irdl_op_definition,
     operand_def,
     prop_def,
@@ -20,9 +19,11 @@ from xdsl.printer import Printer
 from xdsl.traits import IsTerminator
 from xdsl.utils.exceptions import VerifyException
 
+from ...core.ir.reprs import ShownOp
+
 
 @irdl_op_definition
-class SwitchOp(IRDLOperation):
+class SwitchOp(ShownOp):
     """
     Branches on an integer: to the block whose case value equals it, else to the default block.
 

@@ -7,7 +7,6 @@ from xdsl.dialects.llvm import LLVMPointerType
 from xdsl.ir import SSAValue
 from xdsl.irdl import (
     BaseAttr,
-    IRDLOperation,
     ParsePropInAttrDict,
     VarConstraint,
     irdl_op_definition,
@@ -17,6 +16,7 @@ from xdsl.irdl import (
 )
 from xdsl.utils.exceptions import VerifyException
 
+from ...core.ir.reprs import ShownOp
 from .values import element_and_lanes
 
 ATOMIC_KINDS = (
@@ -27,7 +27,7 @@ ATOMIC_ORDERINGS = ("monotonic", "acquire", "release", "acq_rel", "seq_cst")
 
 
 @irdl_op_definition
-class AtomicRMWOp(IRDLOperation):
+class AtomicRMWOp(ShownOp):
     """
     Computes `result = *ptr; *ptr = kind(result, value)` as one atomic step. `alignment` is in bytes.
 
@@ -78,7 +78,7 @@ def _verify_alignment(alignment: IntegerAttr) -> None:
 
 
 @irdl_op_definition
-class MaskedLoadOp(IRDLOperation):
+class MaskedLoadOp(ShownOp):
     """
     Loads `result[l] = mask[l] ? ptr[l] : pass_thru[l]`. Lanes that are switched off are not read. `alignment` is in
     bytes.
@@ -113,7 +113,7 @@ class MaskedLoadOp(IRDLOperation):
 
 
 @irdl_op_definition
-class MaskedStoreOp(IRDLOperation):
+class MaskedStoreOp(ShownOp):
     """
     Stores `ptr[l] = value[l]` where `mask[l]`. Lanes that are switched off are not written. `alignment` is in bytes.
 

@@ -8,7 +8,6 @@ from xdsl.dialects.llvm import ALL_FCMP_FLAGS, FastMathAttr, FCmpPredicateFlag
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
     AnyAttr,
-    IRDLOperation,
     VarConstraint,
     irdl_op_definition,
     operand_def,
@@ -21,6 +20,8 @@ from xdsl.printer import Printer
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
+from ...core.ir.reprs import ShownOp
+
 
 def element_and_lanes(value_type: Attribute) -> tuple[Attribute, tuple[int, ...] | None]:
     """Returns the element type and the shape of a vector type. The shape of a scalar is `None`."""
@@ -29,7 +30,7 @@ def element_and_lanes(value_type: Attribute) -> tuple[Attribute, tuple[int, ...]
     return value_type, None
 
 
-class _CastOp(IRDLOperation, ABC):
+class _CastOp(ShownOp, ABC):
     """An element-wise cast between a float and a signless integer type, on scalars or vectors of one shape."""
 
     FROM_FLOAT: ClassVar[bool]
@@ -107,7 +108,7 @@ class SIToFPOp(_CastOp):
 
 
 @irdl_op_definition
-class FCmpOp(IRDLOperation):
+class FCmpOp(ShownOp):
     """
     Compares floats, lane by lane on vectors, with fast-math flags. `llvm.fcmp` takes scalars only and does not print
     its flags.
@@ -192,7 +193,7 @@ class FCmpOp(IRDLOperation):
 
 
 @irdl_op_definition
-class SelectOp(IRDLOperation):
+class SelectOp(ShownOp):
     """
     Selects `result[l] = cond[l] ? lhs[l] : rhs[l]` on the lanes of vectors. `llvm.select` takes a scalar condition.
 
@@ -224,7 +225,7 @@ class SelectOp(IRDLOperation):
 
 
 @irdl_op_definition
-class ExtractElementOp(IRDLOperation):
+class ExtractElementOp(ShownOp):
     """
     `result = vector[index]`. It is poison when `index` is past the last lane.
 
@@ -251,7 +252,7 @@ class ExtractElementOp(IRDLOperation):
 
 
 @irdl_op_definition
-class FreezeOp(IRDLOperation):
+class FreezeOp(ShownOp):
     """
     `arg` when it is well defined, else some fixed value of its type.
 
@@ -273,7 +274,7 @@ class FreezeOp(IRDLOperation):
 
 
 @irdl_op_definition
-class PoisonOp(IRDLOperation):
+class PoisonOp(ShownOp):
     """
     The poison value of a type.
 

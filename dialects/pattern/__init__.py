@@ -24,6 +24,7 @@ from .constraints import (
     AndOp,
     ArgumentOp,
     AttributeOp,
+    ComputeOp,
     HasAttrOp,
     HasDtypeOp,
     HasKindOp,
@@ -54,7 +55,7 @@ from .ops import (
     YieldOp,
 )
 from .rules import DefineOp, GivesOp
-from .structures import CallOp, DominatesOp, FunctionOp, IfOp
+from .structures import CallOp, ChainOp, DominatesOp, FunctionOp, IfOp
 
 Pattern = Dialect(
     "pattern",
@@ -67,6 +68,8 @@ Pattern = Dialect(
         AttributeOp,
         BuildOp,
         CallOp,
+        ChainOp,
+        ComputeOp,
         ConstantOp,
         CreateOp,
         DefineOp,

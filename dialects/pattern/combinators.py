@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from xdsl.irdl import (
-    IRDLOperation,
     irdl_op_definition,
     operand_def,
     region_def,
@@ -16,6 +15,7 @@ from xdsl.printer import Printer
 from xdsl.traits import HasParent, IsolatedFromAbove, IsTerminator
 from xdsl.utils.exceptions import VerifyException
 
+from ...core.ir.reprs import ShownOp
 from .ops import IS_VALUE, VALUE, InRule, RuleOp
 from .rules import DefineOp
 
@@ -53,7 +53,7 @@ class TogetherOp(InRule):
 
 
 @irdl_op_definition
-class ExpressionOp(IRDLOperation):
+class ExpressionOp(ShownOp):
     """
     A value computed by the same ops as in the body, where the patterns stand for its arguments.
 
@@ -100,7 +100,7 @@ class ExpressionOp(IRDLOperation):
 
 
 @irdl_op_definition
-class ReturnsOp(IRDLOperation):
+class ReturnsOp(ShownOp):
     """Ends a `pattern.expression` with the value that it describes."""
 
     name = "pattern.returns"

@@ -184,3 +184,18 @@ class AttributeOp(InRule):
 
     def __init__(self, op: SSAValue, attribute_name: str) -> None:
         super().__init__(operands=[op], properties={"attribute_name": StringAttr(attribute_name)}, result_types=[VALUE])
+
+
+@irdl_op_definition
+class ComputeOp(InRule):
+    """
+    An attribute for the replacement, by a formula over sizes and attributes: `pattern.compute "size($0, 0) * 2"(%x)`.
+
+    Where the formula has no value, for example because a size is `?`, the rule does not apply.
+    """
+
+    name = "pattern.compute"
+    formula = prop_def(StringAttr)
+    arguments = var_operand_def(IS_VALUE)
+    result = result_def(IS_VALUE)
+    assembly_format = "$formula `(` $arguments `)` attr-dict"

@@ -18,7 +18,6 @@ from collections.abc import Sequence
 from xdsl.dialects.builtin import DictionaryAttr, StringAttr
 from xdsl.ir import Attribute, Region, SSAValue
 from xdsl.irdl import (
-    IRDLOperation,
     irdl_op_definition,
     operand_def,
     opt_prop_def,
@@ -33,6 +32,7 @@ from xdsl.printer import Printer
 from xdsl.traits import HasParent, IsolatedFromAbove, NoTerminator
 from xdsl.utils.exceptions import VerifyException
 
+from ...core.ir.reprs import ShownOp
 from .equations.groups import parse_group_equation
 from .headers import parse_doc, print_named, with_attributes
 from .values import IS_VALUE, VALUE
@@ -42,7 +42,7 @@ GROUP_KINDS = ("elementwise", "broadcast", "injective", "reduction", "out-fusabl
 
 
 @irdl_op_definition
-class GroupRuleOp(IRDLOperation):
+class GroupRuleOp(ShownOp):
     """
     A group rule: `pattern.group`s, then conditions, then one `pattern.merge_groups`.
 
@@ -89,7 +89,7 @@ class GroupRuleOp(IRDLOperation):
                 )
 
 
-class _InGroupRule(IRDLOperation):
+class _InGroupRule(ShownOp):
     traits = traits_def(HasParent(GroupRuleOp))
 
 

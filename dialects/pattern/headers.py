@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TypeVar
 
-from xdsl.dialects.builtin import DictionaryAttr, StringAttr
+from xdsl.dialects.builtin import DictionaryAttr, StringAttr, UnitAttr
 from xdsl.ir import Operation
 from xdsl.parser import Parser
 from xdsl.printer import Printer
@@ -26,13 +26,15 @@ def with_attributes(op: Op, attributes: DictionaryAttr | None) -> Op:
     return op
 
 
-def print_named(printer: Printer, op: Operation, name: StringAttr, **words: StringAttr | None) -> None:
-    """Prints the name of `op`, each word with its string, the attributes and the region."""
+def print_named(printer: Printer, op: Operation, name: StringAttr, **words: StringAttr | UnitAttr | None) -> None:
+    """Prints the name of `op`, each word with its string if it has one, the attributes and the region."""
     printer.print_string(" ")
     printer.print_string_literal(name.data)
     for word, value in words.items():
         if value is not None:
-            printer.print_string(f" {word} ")
+            printer.print_string(f" {word}")
+        if isinstance(value, StringAttr):
+            printer.print_string(" ")
             printer.print_string_literal(value.data)
     printer.print_op_attributes(op.attributes, print_keyword=True)
     printer.print_string(" ")

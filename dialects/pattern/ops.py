@@ -4,13 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, Float64Type, FloatAttr, IntegerAttr, StringAttr
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DictionaryAttr,
+    Float64Type,
+    FloatAttr,
+    IntegerAttr,
+    StringAttr,
+    UnitAttr,
+    i64,
+)
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
-    IRDLOperation,
     irdl_op_definition,
     operand_def,
+    opt_operand_def,
     opt_prop_def,
     prop_def,
     region_def,
@@ -23,6 +32,7 @@ from xdsl.printer import Printer
 from xdsl.traits import HasParent, IsTerminator
 from xdsl.utils.exceptions import VerifyException
 
+from ...core.ir.reprs import ShownOp
 from .rules import NUMERICS as NUMERICS
 from .rules import DefineOp
 from .rules import RuleOp as RuleOp
@@ -31,7 +41,7 @@ from .values import VALUE as VALUE
 from .values import ValueType as ValueType
 
 
-class InRule(IRDLOperation):
+class InRule(ShownOp):
     """An op of the matching part of a rule."""
 
     traits = traits_def(HasParent(RuleOp, DefineOp))
@@ -101,7 +111,7 @@ class SplatOp(InRule):
         printer.print_op_attributes(self.attributes)
 
 
-class NamedOp(IRDLOperation):
+class NamedOp(ShownOp):
     """
     An op with the syntax `op "name"(%a, %b, %rest...) {attribute = 1}`. Ops that stand for an op, a condition or a
     builder share it.
@@ -134,39 +144,64 @@ class OpOp(NamedOp):
     """
     An op by name and operands: `pattern.op "graph.softmax"(%a) with {axis = 0}`. `"graph.sin | graph.cos"` is either.
 
-    Operands of a commutative op match in any order. As a value it is the op's only result.
+    Operands of a commutative op match in any order, and so do those of any op with `unordered`:
+    `pattern.op unordered "graph.concat"(%a, %b)`. As a value it is the op's only result.
     """
 
     name = "pattern.op"
+    unordered = opt_prop_def(UnitAttr)
     target = prop_def(StringAttr)
     arguments = var_operand_def(IS_VALUE)
     parameters = opt_prop_def(DictionaryAttr)
     result = result_def(IS_VALUE)
     traits = traits_def(HasParent(RuleOp, DefineOp))
-    assembly_format = "$target `(` $arguments `)` (`with` $parameters^)? attr-dict"
+    assembly_format = "(`unordered` $unordered^)? $target `(` $arguments `)` (`with` $parameters^)? attr-dict"
 
 
 @irdl_op_definition
 class ResultOp(InRule):
-    """One result of an op, call or `scf.if` that has several: `pattern.result %op, 1`."""
+    """One result of an op, call or `scf.if` that has several: `pattern.result %op, 1`, or `pattern.result %op, any`."""
 
     name = "pattern.result"
     op = operand_def(IS_VALUE)
-    index = prop_def(IntegerAttr)
+    index = opt_prop_def(IntegerAttr)
     result = result_def(IS_VALUE)
-    assembly_format = "$op `,` $index attr-dict"
+
+    @classmethod
+    def parse(cls, parser: Parser) -> ResultOp:
+        # Assembly formats have no word in the place of an attribute.
+        op = parser.parse_operand(VALUE)
+        parser.parse_punctuation(",")
+        is_any = parser.parse_optional_keyword("any") is not None
+        properties = {} if is_any else {"index": IntegerAttr(parser.parse_integer(allow_boolean=False), i64)}
+        if not is_any and parser.parse_optional_punctuation(":") is not None:
+            parser.parse_type()
+        made = cls.create(operands=[op], properties=properties, result_types=[VALUE])
+        made.attributes |= parser.parse_optional_attr_dict()
+        return made
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_operand(self.op)
+        printer.print_string(", any" if self.index is None else f", {self.index.value.data}")
+        printer.print_op_attributes(self.attributes)
 
 
 @irdl_op_definition
 class RestOp(InRule):
-    """The remaining operands of an op. It is allowed only as the last argument of `pattern.op`."""
+    """
+    The remaining operands of an op. It is allowed only as the last argument of `pattern.op`.
+
+    With `pattern.rest each %a`, each of them matches `%a`.
+    """
 
     name = "pattern.rest"
+    each = opt_operand_def(IS_VALUE)
     result = result_def(IS_VALUE)
-    assembly_format = "attr-dict"
+    assembly_format = "(`each` $each^)? attr-dict"
 
     def __init__(self) -> None:
-        super().__init__(result_types=[VALUE])
+        super().__init__(operands=[[]], result_types=[VALUE])
 
 
 @irdl_op_definition
@@ -223,7 +258,7 @@ class PartitionOp(InRule):
 
 
 @irdl_op_definition
-class RewriteOp(IRDLOperation):
+class RewriteOp(ShownOp):
     """
     Ends a rule that makes ops: `pattern.rewrite %root { … pattern.yield %new }`.
 
@@ -280,7 +315,7 @@ class BuildOp(NamedOp):
 
 
 @irdl_op_definition
-class YieldOp(IRDLOperation):
+class YieldOp(ShownOp):
     """The values that replace the results of the root, in order."""
 
     name = "pattern.yield"

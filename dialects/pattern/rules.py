@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import Final
 
-from xdsl.dialects.builtin import StringAttr
+from xdsl.dialects.builtin import StringAttr, UnitAttr
 from xdsl.ir import Attribute
-from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, opt_prop_def, prop_def, region_def, traits_def
+from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, prop_def, region_def, traits_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import HasParent, IsolatedFromAbove, IsTerminator, NoTerminator
 from xdsl.utils.exceptions import VerifyException
 
+from ...core.ir.reprs import ShownOp
 from .equations.definitions import keep_definition, parse_definition
 from .equations.rule import parse_equation
 from .headers import parse_doc, print_named, with_attributes
@@ -24,12 +25,14 @@ ENDS: Final = ("pattern.replace", "pattern.rewrite", "pattern.partition")
 
 
 @irdl_op_definition
-class RuleOp(IRDLOperation):
+class RuleOp(ShownOp):
     """
     A rule: matching ops, then conditions, then one `pattern.replace`, `pattern.rewrite` or `pattern.partition`.
 
     It may be written as an equation, `pattern.rule "relu-of-relu" : relu(relu(%x)) => relu(%x)`, which is read into the
     same ops. The equation is the `doc` where there is no other.
+
+    Different names of an `injective` rule stand for different values.
 
     `numerics` is `exact` (same bits), `rounding` (same real function) or `fast` (may lose NaN, inf, the sign of zero).
     """
@@ -39,6 +42,7 @@ class RuleOp(IRDLOperation):
     rule_name = prop_def(StringAttr)
     numerics = prop_def(StringAttr, default_value=StringAttr("exact"))
     doc = opt_prop_def(StringAttr)
+    injective = opt_prop_def(UnitAttr)
     body = region_def("single_block")
 
     traits = traits_def(IsolatedFromAbove(), NoTerminator())
@@ -51,6 +55,8 @@ class RuleOp(IRDLOperation):
         if parser.parse_optional_keyword("numerics") is not None:
             numerics = parser.parse_str_literal("a numerics class")
         properties: dict[str, Attribute] = {"rule_name": StringAttr(name), "numerics": StringAttr(numerics)}
+        if parser.parse_optional_keyword("injective") is not None:
+            properties["injective"] = UnitAttr()
         if (doc := parse_doc(parser)) is not None:
             properties["doc"] = doc
         attributes = parser.parse_optional_attr_dict_with_keyword()
@@ -62,7 +68,7 @@ class RuleOp(IRDLOperation):
 
     def print(self, printer: Printer) -> None:
         numerics = None if self.numerics.data == NUMERICS[0] else self.numerics
-        print_named(printer, self, self.rule_name, numerics=numerics, doc=self.doc)
+        print_named(printer, self, self.rule_name, numerics=numerics, injective=self.injective, doc=self.doc)
 
     def verify_(self) -> None:
         if self.numerics.data not in NUMERICS:
@@ -77,7 +83,7 @@ class RuleOp(IRDLOperation):
 
 
 @irdl_op_definition
-class DefineOp(IRDLOperation):
+class DefineOp(ShownOp):
     """
     A pattern that the equations below it in the file take by its name, as if its text stood there.
 
@@ -114,7 +120,7 @@ class DefineOp(IRDLOperation):
 
 
 @irdl_op_definition
-class GivesOp(IRDLOperation):
+class GivesOp(ShownOp):
     """Ends a `pattern.define` with the value that the pattern stands for."""
 
     name = "pattern.gives"

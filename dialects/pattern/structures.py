@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import DictionaryAttr, StringAttr, UnitAttr
+from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr, StringAttr, UnitAttr
 from xdsl.irdl import (
     AttrSizedOperandSegments,
     irdl_op_definition,
@@ -105,3 +105,21 @@ class IfOp(InRule):
         if not self.then or len(self.then) != len(self.otherwise):
             found = f"{len(self.then)} and {len(self.otherwise)}"
             raise VerifyException(f"the branches yield {found} values, expected as many, at least one")
+
+
+@irdl_op_definition
+class ChainOp(InRule):
+    """
+    A value that steps lead to, one after the other: `pattern.chain %step through %link from %x least 2`.
+
+    `%step` is a pattern of each step, and `%link`, a `pattern.any` below it, the value before. Without a number a chain
+    has one step or more.
+    """
+
+    name = "pattern.chain"
+    step = operand_def(IS_VALUE)
+    link = operand_def(IS_VALUE)
+    start = operand_def(IS_VALUE)
+    least = opt_prop_def(IntegerAttr)
+    result = result_def(IS_VALUE)
+    assembly_format = "$step `through` $link `from` $start (`least` $least^)? attr-dict"

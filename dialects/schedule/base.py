@@ -22,11 +22,12 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.ir import Attribute, Block, Region, SSAValue
-from xdsl.irdl import IRDLOperation, var_operand_def, var_result_def
+from xdsl.irdl import var_operand_def, var_result_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import ParseError, VerifyException
 
+from ...core.ir.reprs import ShownOp
 from ...lazy_dataclass import dataclass
 from .handles import BLOCK, NUMBER, TYPES, BlockType, LoopType, NumberType
 
@@ -72,7 +73,7 @@ def known_numbers(attribute: Attribute) -> list[int]:
     return [number for number in numbers_of(attribute) if number is not None and number != FROM_HANDLE]
 
 
-class StepOp(IRDLOperation):
+class StepOp(ShownOp):
     """One step of a schedule."""
 
     handles = var_operand_def(LoopType | BlockType | NumberType)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from xdsl.ir import Region
-from xdsl.irdl import IRDLOperation, irdl_op_definition, region_def, traits_def
+from xdsl.irdl import irdl_op_definition, region_def, traits_def
 from xdsl.traits import HasParent, IsolatedFromAbove, NoTerminator
 from xdsl.utils.exceptions import VerifyException
 
+from ...core.ir.reprs import ShownOp
 from .base import StepOp, empty_program
 
 
 @irdl_op_definition
-class ProgramOp(IRDLOperation):
+class ProgramOp(ShownOp):
     """A schedule, which is a program of steps in order."""
 
     name = "schedule.program"

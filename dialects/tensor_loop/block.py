@@ -20,7 +20,6 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineExpr, AffineMap
 from xdsl.irdl import (
     AttrSizedOperandSegments,
-    IRDLOperation,
     irdl_op_definition,
     lazy_traits_def,
     opt_prop_def,
@@ -35,6 +34,7 @@ from xdsl.traits import HasParent, SingleBlockImplicitTerminator
 from xdsl.utils.exceptions import VerifyException
 
 from ...core.ir.number_lists import integers_of
+from ...core.ir.reprs import ShownOp
 from ..traits import ClosedToLoops
 from .affine_expressions import bounds, is_linear, show_affine, well_formed
 from .block_syntax import BlockParts, parse_block, print_head
@@ -57,7 +57,7 @@ from .terminators import YieldOp, complete_bodies
 
 
 @irdl_op_definition
-class InitOp(IRDLOperation):
+class InitOp(ShownOp):
     """
     The init of a block with reduce axes. It runs once per point of the spatial axes, before any iteration of the reduce
     axes, even when a reduce axis has extent 0. It is the first op of its block and uses spatial axes only. It is
@@ -91,7 +91,7 @@ class InitOp(IRDLOperation):
 
 
 @irdl_op_definition
-class BlockOp(IRDLOperation):
+class BlockOp(ShownOp):
     """
     A unit of computation, executed once per iteration of the loops around it where its predicate holds.
 

@@ -23,7 +23,6 @@ from xdsl.dialects.utils.format import print_func_argument
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
-    IRDLOperation,
     irdl_op_definition,
     opt_prop_def,
     prop_def,
@@ -44,8 +43,10 @@ from xdsl.traits import (
 )
 from xdsl.utils.exceptions import VerifyException
 
+from ...core.ir.reprs import ShownOp
 from ...core.ir.symbols import lookup_symbol, symbol
 from ...core.ir.walk import ops_of
+from ...core.messages.articles import quoted
 from .block import BlockOp
 from .syntax import print_attributes, print_body, value_name
 from .terminators import YieldOp, complete_bodies
@@ -55,7 +56,7 @@ UNKNOWN_SCOPE = 'unknown scope "{}", expected "global" or "local"'
 
 
 @irdl_op_definition
-class FuncOp(IRDLOperation):
+class FuncOp(ShownOp):
     """
     A function over buffers. It reads its inputs, writes its outputs and returns nothing. No two arguments share memory.
 
@@ -225,7 +226,7 @@ class CallSymbolUser(SymbolUserOpInterface):
         if callee is None:
             raise VerifyException(f"@{name} is not defined in this module")
         if not isinstance(callee, FuncOp):
-            raise VerifyException(f"@{name} is a '{callee.name}', expected a 'tensor_loop.func'")
+            raise VerifyException(f"@{name} is {quoted(callee.name)}, expected a 'tensor_loop.func'")
         for what, given, declared in (
             ("inputs", op.inputs, callee.input_types),
             ("outputs", op.outputs, callee.output_types),
@@ -247,7 +248,7 @@ def _segments(inputs: int, outputs: int) -> DenseArrayBase:
 
 
 @irdl_op_definition
-class CallOp(IRDLOperation):
+class CallOp(ShownOp):
     """
     Runs a loop function on buffers.
 
@@ -290,7 +291,7 @@ class CallOp(IRDLOperation):
 
 
 @irdl_op_definition
-class AllocOp(IRDLOperation):
+class AllocOp(ShownOp):
     """
     A buffer that lives until the end of the function. Its contents start undefined. One operand per `?` of the type.
 

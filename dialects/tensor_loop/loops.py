@@ -7,12 +7,13 @@ from typing import cast
 
 from xdsl.dialects.builtin import DenseArrayBase, IndexType, StringAttr, i64
 from xdsl.ir import Attribute, Block, BlockArgument, Region, SSAValue
-from xdsl.irdl import IRDLOperation, irdl_op_definition, opt_prop_def, prop_def, region_def, traits_def, var_operand_def
+from xdsl.irdl import irdl_op_definition, opt_prop_def, prop_def, region_def, traits_def, var_operand_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import SingleBlockImplicitTerminator
 from xdsl.utils.exceptions import VerifyException
 
+from ...core.ir.reprs import ShownOp
 from .syntax import (
     Extent,
     Numbers,
@@ -38,7 +39,7 @@ def loop_body(names: Sequence[str | None]) -> Region:
     return Region(block)
 
 
-class LoopOp(IRDLOperation):
+class LoopOp(ShownOp):
     """The base of grid and for. It has extents, variables and a body of one block."""
 
     dynamic_extents = var_operand_def(IndexType)

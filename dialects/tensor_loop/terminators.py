@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from xdsl.ir import Operation
-from xdsl.irdl import IRDLOperation, irdl_op_definition, traits_def
+from xdsl.irdl import irdl_op_definition, traits_def
 from xdsl.traits import IsTerminator, Pure, SingleBlockImplicitTerminator, ensure_terminator
+
+from ...core.ir.reprs import ShownOp
 
 
 @irdl_op_definition
-class YieldOp(IRDLOperation):
+class YieldOp(ShownOp):
     """Ends the body of a function, loop, block or init. It carries nothing and is never printed in the custom form."""
 
     name = "tensor_loop.yield"

@@ -11,7 +11,6 @@ from xdsl.dialects.builtin import DenseArrayBase, Float32Type, f32, i32
 from xdsl.ir import SSAValue
 from xdsl.irdl import (
     BaseAttr,
-    IRDLOperation,
     VarConstraint,
     irdl_op_definition,
     lazy_traits_def,
@@ -22,6 +21,7 @@ from xdsl.irdl import (
 from xdsl.traits import HasParent, Pure
 from xdsl.utils.exceptions import VerifyException
 
+from ...core.ir.reprs import ShownOp
 from .map import MapOp
 
 TABLE_SIZES = (16, 32)
@@ -29,7 +29,7 @@ TABLE_SIZES = (16, 32)
 
 
 @irdl_op_definition
-class ScaleOp(IRDLOperation):
+class ScaleOp(ShownOp):
     """
     `result = number * 2^floor(exponent)`, rounded once, on f32 in the body of a `tile.map`.
 
@@ -57,7 +57,7 @@ class ScaleOp(IRDLOperation):
 
 
 @irdl_op_definition
-class LimitOp(IRDLOperation):
+class LimitOp(ShownOp):
     """
     Limits a number to a bound, on f32 in the body of a `tile.map`. `result = number` where its size is at most that of
     `bound`, else the size of `bound` with the sign of the number.
@@ -84,7 +84,7 @@ class LimitOp(IRDLOperation):
         super().__init__(operands=[number, bound], result_types=[number.type])
 
 
-class _OuterOp(IRDLOperation):
+class _OuterOp(ShownOp):
     """One of two numbers, on f32 in the body of a `tile.map`."""
 
     T: ClassVar = VarConstraint("T", BaseAttr(Float32Type))
@@ -129,7 +129,7 @@ class SmallerOp(_OuterOp):
 
 
 @irdl_op_definition
-class LookupOp(IRDLOperation):
+class LookupOp(ShownOp):
     """
     `result = table[index mod size]` for a table of 16 or 32 numbers, in the body of a `tile.map`.
 

@@ -9,7 +9,6 @@ from xdsl.dialects.builtin import ContainerType, VectorType
 from xdsl.ir import Attribute, Region, SSAValue
 from xdsl.irdl import (
     AnyAttr,
-    IRDLOperation,
     irdl_op_definition,
     lazy_traits_def,
     operand_def,
@@ -23,6 +22,7 @@ from xdsl.printer import Printer
 from xdsl.traits import HasParent, IsTerminator, Pure, RecursiveMemoryEffect
 from xdsl.utils.exceptions import VerifyException
 
+from ...core.ir.reprs import ShownOp
 from .ops import is_tile
 
 ON_ELEMENTS = ("tile.larger", "tile.limit", "tile.lookup", "tile.scale", "tile.smaller")
@@ -30,7 +30,7 @@ ON_ELEMENTS = ("tile.larger", "tile.limit", "tile.lookup", "tile.scale", "tile.s
 
 
 @irdl_op_definition
-class YieldOp(IRDLOperation):
+class YieldOp(ShownOp):
     """The element that a `tile.map` makes: `tile.yield %y : f32`."""
 
     name = "tile.yield"
@@ -46,7 +46,7 @@ class YieldOp(IRDLOperation):
 
 
 @irdl_op_definition
-class MapOp(IRDLOperation):
+class MapOp(ShownOp):
     """
     `result[r, c] = body(tiles[0][r, c], tiles[1][r, c], ...)`, for tiles of one shape.
 

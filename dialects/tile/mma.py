@@ -25,7 +25,6 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
-    IRDLOperation,
     irdl_op_definition,
     operand_def,
     opt_prop_def,
@@ -40,6 +39,7 @@ from xdsl.traits import MemoryReadEffect
 from xdsl.utils.exceptions import VerifyException
 
 from ...core.ir.element_types import is_small_float
+from ...core.ir.reprs import ShownOp
 from ..traits import AccessesBoxes, BoxAccess, ElementAccess
 from .instructions import AMX, INSTRUCTIONS
 from .ops import box, elements, pair, resolve, verify_pairs, verify_tile
@@ -71,7 +71,7 @@ of B.
 
 
 @irdl_op_definition
-class MmaOp(IRDLOperation, AccessesBoxes):
+class MmaOp(ShownOp, AccessesBoxes):
     """
     Multiplies and accumulates: `result[r, c] = acc[r, c] + sum over d < depth of A(r, d) * B(d, c)`, one `d` after the
     other.

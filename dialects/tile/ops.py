@@ -23,6 +23,7 @@ from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
 from xdsl.utils.exceptions import VerifyException
 
 from ...core.ir.number_lists import integers_of
+from ...core.ir.reprs import ShownOp
 from ..traits import AccessesBoxes, BoxAccess, ElementAccess
 from .places import Numbers, ParsedPlace, Place, default_along, numbers, parse_place, print_place, verify_place
 
@@ -84,7 +85,7 @@ def verify_tile(type_: VectorType) -> None:
 
 
 @irdl_op_definition
-class LoadOp(IRDLOperation, AccessesBoxes):
+class LoadOp(ShownOp, AccessesBoxes):
     """
     Loads a tile: `result[r, c] = buffer[indices + r * by[0] * e(along[0]) + c * by[1] * e(along[1])]`.
 
@@ -185,7 +186,7 @@ class LoadOp(IRDLOperation, AccessesBoxes):
 
 
 @irdl_op_definition
-class StoreOp(IRDLOperation, AccessesBoxes):
+class StoreOp(ShownOp, AccessesBoxes):
     """
     Stores a tile: `buffer[indices + r * by[0] * e(along[0]) + c * by[1] * e(along[1])] = tile[r, c]`.
 

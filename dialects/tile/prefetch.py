@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from xdsl.dialects.builtin import IndexType, IntegerAttr, MemRefType, UnitAttr, i64
 from xdsl.ir import SSAValue
 from xdsl.irdl import (
-    IRDLOperation,
     irdl_op_definition,
     operand_def,
     opt_prop_def,
@@ -18,6 +17,7 @@ from xdsl.irdl import (
 from xdsl.traits import MemoryReadEffect
 from xdsl.utils.exceptions import VerifyException
 
+from ...core.ir.reprs import ShownOp
 from ..traits import AccessesBoxes, BoxAccess
 
 MAX_COUNT = 65536
@@ -25,7 +25,7 @@ MAX_COUNT = 65536
 
 
 @irdl_op_definition
-class PrefetchOp(IRDLOperation, AccessesBoxes):
+class PrefetchOp(ShownOp, AccessesBoxes):
     """
     Prefetches `count` elements, to be read soon or to be written. They lie in memory from `ahead` elements after
     `buffer[indices]` on.

@@ -7,17 +7,18 @@ from typing import cast
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import AnyFloat, StringAttr, VectorType
 from xdsl.ir import SSAValue
-from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, prop_def, result_def, traits_def
+from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, traits_def
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
+from ...core.ir.reprs import ShownOp
 from .ops import is_tile
 
 KINDS = ("addf", "maximumf", "minimumf", "maxnumf")
 
 
 @irdl_op_definition
-class ReduceOp(IRDLOperation):
+class ReduceOp(ShownOp):
     """
     The sum, maximum or minimum of all elements of a tile of floats.
 

@@ -7,8 +7,10 @@ from typing import ClassVar
 
 from xdsl.dialects.builtin import UnitAttr, VectorType, i8
 from xdsl.ir import SSAValue
-from xdsl.irdl import IRDLOperation, eq, irdl_op_definition, operand_def, opt_prop_def, result_def, traits_def
+from xdsl.irdl import eq, irdl_op_definition, operand_def, opt_prop_def, result_def, traits_def
 from xdsl.traits import Pure
+
+from ...core.ir.reprs import ShownOp
 
 BYTES = 64
 """The bytes of a register of AVX-512."""
@@ -17,7 +19,7 @@ BYTES_OF_A_REGISTER = VectorType(i8, [BYTES])
 
 
 @irdl_op_definition
-class TranslateOp(IRDLOperation):
+class TranslateOp(ShownOp):
     """
     `result[i] = (first ++ second ++ third ++ fourth)[x[i]]`, where the bytes of `x` count from 0 to 255.
 

@@ -6,15 +6,16 @@ from typing import ClassVar, cast
 
 from xdsl.dialects.builtin import VectorType
 from xdsl.ir import SSAValue
-from xdsl.irdl import BaseAttr, IRDLOperation, VarConstraint, irdl_op_definition, operand_def, result_def, traits_def
+from xdsl.irdl import BaseAttr, VarConstraint, irdl_op_definition, operand_def, result_def, traits_def
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
+from ...core.ir.reprs import ShownOp
 from .ops import LANES, is_tile
 
 
 @irdl_op_definition
-class TransposeOp(IRDLOperation):
+class TransposeOp(ShownOp):
     """
     Transposes a tile of 16 rows and 16 columns: `result[r, c] = tile[c, r]`. It takes 64 shuffles of two vectors.
 

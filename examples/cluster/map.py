@@ -10,6 +10,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NoReturn
 
 import stepwell
 from chunk_worker import Settings
@@ -20,6 +21,19 @@ from mapping import Progress, Summary, Watch, map_chunks
 
 SHOWN = 10
 """The most errors of chunks that are printed."""
+
+
+class Options(argparse.ArgumentParser):
+    """Says what is wrong with a command line, and what is expected, in place of all its options."""
+
+    def error(self, message: str) -> NoReturn:
+        hint = "--engine dask or --engine ray says what starts the workers, or whose cluster --address is"
+        self.exit(2, f"error: {message}\nhint: {hint if '--engine' in message else f'{self.prog} --help lists them'}\n")
+
+
+def tell(error: Exception) -> None:
+    """Prints an error. Those of Stepwell have their heading."""
+    print(error if isinstance(error, stepwell.StepwellError) else f"error: {error}", file=sys.stderr)
 
 
 def add_cluster(parser: argparse.ArgumentParser) -> None:
@@ -40,7 +54,7 @@ def positive(text: str) -> int:
 
 def argument_parser() -> argparse.ArgumentParser:
     """Returns the options of the command."""
-    parser = argparse.ArgumentParser(description="Maps a saved model over a data set on a cluster (docs/cluster.md).")
+    parser = Options(description="Maps a saved model over a data set on a cluster (docs/cluster.md).")
     add = parser.add_argument
     add("model", type=Path, help="a program that exe.save wrote")
     add("data", type=Path, help="its input as .npy, or its inputs by name as .npz")
@@ -86,7 +100,7 @@ def main(arguments: Sequence[str] | None = None, watch: Watch | None = None) -> 
         print("interrupted; the same command goes on with the chunks that are missing", file=sys.stderr)
         return 130
     except (stepwell.StepwellError, OSError, ValueError, RuntimeError, ImportError) as error:
-        print(f"error: {error}", file=sys.stderr)
+        tell(error)
         return 1
     for chunk, reason in sorted(summary.errors.items(), key=lambda each: each[0].number)[:SHOWN]:
         print(f"{chunk}: {reason}", file=sys.stderr)

@@ -13,12 +13,12 @@ from pathlib import Path
 
 import stepwell
 from clusters import Measuring, open_cluster
-from map import add_cluster, positive
+from map import Options, add_cluster, positive, tell
 
 
 def argument_parser() -> argparse.ArgumentParser:
     """Returns the options of the command."""
-    parser = argparse.ArgumentParser(description="Tunes a program on a cluster (docs/cluster.md).")
+    parser = Options(description="Tunes a program on a cluster (docs/cluster.md).")
     add = parser.add_argument
     add("program", type=Path, help="a program as text")
     add("--db", type=Path, help="the database to add to (default: that of compilation)")
@@ -51,7 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("interrupted; the same command goes on from what the database has", file=sys.stderr)
         return 130
     except (stepwell.StepwellError, OSError, RuntimeError, ImportError) as error:
-        print(f"error: {error}", file=sys.stderr)
+        tell(error)
         return 1
     print(report)
     print(f"database: {report.database}")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from xdsl.ir import Block, SSAValue
 
 from ...dialects.graph.shapes import Shape, Shaped
+from ...dialects.graph.shapes import text as shape_text
 
 if TYPE_CHECKING:
     import numpy as np
@@ -29,6 +30,9 @@ class ValueBuilder(Protocol):
 
 class Value(ABC):
     """A tensor of the model."""
+
+    def __repr__(self) -> str:
+        return f"<stepwell.{type(self).__name__} {shape_text(self.shape)} of {self.dtype}>"
 
     @property
     @abstractmethod

@@ -12,9 +12,10 @@ from collections.abc import Iterator
 from xdsl.context import Context
 
 from ...core.text.parsing import unknown_op
+from ..language.chains import keys_of_many
 from ..language.constraints import And, HasAttr, Holds, Where
 from ..language.patterns import Op, Or, Pattern, Rest, Result, all_below
-from ..language.rules import Bound, Build, Create, Replacement, Rule
+from ..language.rules import Bound, Build, Computed, Create, Replacement, Rule
 from ..language.signatures import RuleError
 from ..language.structures import Call, Dominates, If
 from .definitions import MANY, Definition, can_infer_types, checked_property, definition_of
@@ -64,6 +65,7 @@ class _RuleCheck:
         self._rule = rule
         self._ctx = ctx
         self._things = Things(rule, ctx)
+        self._many = keys_of_many((rule.lhs, *rule.free))
         self._definitions: dict[str, Definition | None] = {}
         if ctx is not None:
             for name, _ in _op_names(rule):
@@ -158,7 +160,9 @@ class _RuleCheck:
                 found = f"at least {count}" if rest else count
                 raise RuleError(f"'{definition.name}' takes {definition.operands_text}, found {found}", at=pattern)
 
-    def _check_index(self, part: Result, op: Pattern, index: int) -> None:
+    def _check_index(self, part: Result, op: Pattern, index: int | None) -> None:
+        if index is None:
+            return
         most = MANY
         if isinstance(op, Op):
             most = max((each.results[1] for each in self._definitions_of(op)), default=MANY)
@@ -177,7 +181,9 @@ class _RuleCheck:
         if op_type is None or definition is None:
             return
         for name, wanted in item.attributes:
-            checked_property(definition, name, wanted, item, exact=False)
+            if isinstance(wanted, Computed):
+                self._things.check_computed(wanted, item)
+            checked_property(definition, name, None if isinstance(wanted, Computed) else wanted, item, exact=False)
         given = {name for name, _ in item.attributes}
         for name in definition.properties:
             if name in definition.needed and name not in given:
@@ -225,9 +231,12 @@ class _RuleCheck:
     def _count(self, items: tuple[Replacement, ...]) -> tuple[int, int]:
         least = most = 0
         for item in items:
-            few, many = self._values(self._things.pattern(item.key)) if isinstance(item, Bound) else self._made(item)
+            few, many = self._bound(item) if isinstance(item, Bound) else self._made(item)
             least, most = least + few, min(most + many, MANY)
         return least, most
+
+    def _bound(self, item: Bound) -> tuple[int, int]:
+        return (0, MANY) if item.key in self._many else self._values(self._things.pattern(item.key))
 
     def _made(self, item: Replacement) -> tuple[int, int]:
         definition = self._definitions.get(item.name) if isinstance(item, Create) else None

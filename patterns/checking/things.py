@@ -6,12 +6,14 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from xdsl.context import Context
+from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ..language.constraints import And, Holds, Where
+from ..language.numbers import COMPARE, NOT, check_formula
 from ..language.patterns import Capture, Op, Or, Pattern, Rest, all_below
 from ..language.registry import BUILDERS, CONDITIONS, known_builder, known_condition
-from ..language.rules import Build, Create, Replacement, Require, Rule
+from ..language.rules import Build, Computed, Create, Replacement, Require, Rule
 from ..language.signatures import RuleError, classes_of, plain_parameters, taken_by
 from ..language.structures import Call, Function, If
 
@@ -36,12 +38,39 @@ class Things:
 
     def check_condition(self, required: Require) -> None:
         """Raises `RuleError` unless a condition takes what its names stand for."""
+        if required.name == NOT:
+            self._check_negated(required)
+            return
         try:
             found = known_condition(required.name, len(required.keys), required.parameters)
+            if required.name == COMPARE:
+                check_formula(dict(required.parameters)["formula"].data, self._kinds(required.keys), comparison=True)  # pyright: ignore
         except RuleError as error:
             raise RuleError(error.message, at=required, hint=error.hint) from None
         things = [self._of_key.get(key) for key in required.keys]
         self._check(f"condition '{required.name}'", found.function, things, required.parameters, required)
+
+    def _check_negated(self, required: Require) -> None:
+        given = dict(required.parameters)
+        name = given.pop("condition", None)
+        if not isinstance(name, StringAttr):
+            raise RuleError("condition 'not' needs the parameter 'condition'", at=required)
+        inner = Require(name.data, required.keys, tuple(given.items()))
+        try:
+            self.check_condition(inner)
+        except RuleError as error:
+            raise RuleError(error.message, at=required, hint=error.hint) from None
+
+    def check_computed(self, wanted: Computed, at: object) -> None:
+        """Raises `RuleError` unless the formula of an attribute takes what its names stand for."""
+        try:
+            check_formula(wanted.formula, self._kinds(wanted.keys), comparison=False)
+        except RuleError as error:
+            raise RuleError(error.message, at=at, hint=error.hint) from None
+
+    def _kinds(self, keys: Sequence[str]) -> list[bool | None]:
+        """Returns of each thing whether it is an attribute. Of what is not known it is `None`."""
+        return [None if key not in self._of_key else isinstance(self._of_key[key], Capture) for key in keys]
 
     def check_test(self, part: Where) -> None:
         """Raises `RuleError` unless the condition of `pattern.holds` takes what it is about."""

@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, ArrayAttr, ModuleOp, ShapedType
 from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 from xdsl.irdl import IRDLOperation
 
+from ...core.messages.articles import quoted
 from ...core.messages.diagnostics import OperationError
 from ..language.combinators import Together
 from ..language.constants import element_type, is_constant_op, splat_number
@@ -71,7 +72,7 @@ def _rule_of(module: ModuleOp, name: str) -> tuple[Operation, Rule]:
 
 def _checked(op: Operation, name: str) -> func.FuncOp:
     if not isinstance(op, func.FuncOp):
-        raise OperationError(op, f"'@{name}' is a '{op.name}', expected a 'func.func'")
+        raise OperationError(op, f"'@{name}' is {quoted(op.name)}, expected a 'func.func'")
     block = op.body.first_block
     if block is None or block is not op.body.last_block:
         raise OperationError(op, f"'@{name}': expected a function of one block")

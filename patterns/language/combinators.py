@@ -19,7 +19,7 @@ QUOTIENTS: Final = {"graph.divide": "graph.multiply", "arith.divf": "arith.mulf"
 # Re-associated forms
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Associative(Or):
     """
     A product or quotient and the other forms of the same real function, as alternatives. The written form comes first.
@@ -86,7 +86,7 @@ def _quotient_forms(product: Op) -> list[Op]:
 
 
 @form
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Together(Pattern):
     """
     The value that the first of `patterns` matches, where each of the others matches an op of its own.
@@ -113,7 +113,7 @@ def together(*patterns: Pattern) -> Together:
 # Whole expressions
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Expression(Pattern):
     """
     A value computed as `value` is: the same ops with the same operands, properties, result types and regions.

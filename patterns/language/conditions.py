@@ -8,8 +8,9 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseArrayBase, IntegerType, Sh
 from xdsl.ir import Attribute, Operation, SSAValue, TypeAttribute
 
 from . import equivalence as equivalence  # registers `equivalent` and `available`
+from . import numbers as numbers  # registers `compare` and `not`
 from .constants import element_type, is_float_type
-from .match import Match, as_value
+from .match import Match, as_value, users_of
 from .registry import Thing, condition
 
 
@@ -18,6 +19,12 @@ def single_use(match: Match, thing: Thing) -> bool:
     """Every result of the op (or the value) has one use, so the op goes away when the rule applies."""
     values = thing.results if isinstance(thing, Operation) else (thing,)
     return all(value.has_one_use() for value in values)
+
+
+@condition("single-user", protects="cost")
+def single_user(match: Match, thing: Thing) -> bool:
+    """One op uses the op (or the value), however often it does."""
+    return len(users_of(thing.results if isinstance(thing, Operation) else (thing,))) == 1
 
 
 @condition("absorbable", protects="cost")

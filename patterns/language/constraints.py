@@ -225,7 +225,7 @@ class Holds(Test):
 
 
 @form
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Where(Pattern):
     """A value that `pattern` matches and `test` accepts."""
 
@@ -238,7 +238,7 @@ class Where(Pattern):
 
 
 @form
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class And(Pattern):
     """A value that all of `patterns` match."""
 
@@ -250,7 +250,7 @@ class And(Pattern):
 
 
 @form
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Not(Pattern):
     """A value that `pattern` does not match, given the current bindings. Nothing inside is bound."""
 
@@ -264,7 +264,7 @@ class Not(Pattern):
         return ()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Argument(Pattern):
     """An argument of a block. It may be at any place or have any name when these are not given."""
 
@@ -299,7 +299,7 @@ def argument_name(value: SSAValue) -> str | None:
     return value.name_hint
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Literal(Pattern):
     """The constant with exactly this value and type, compared by bits. So 0.0 is neither -0.0 nor 0."""
 

@@ -71,6 +71,9 @@ class NameSupply:
         self._taken = {name for op in module.body.ops if (name := symbol_name(op)) is not None}
         self._next: dict[str, int] = {}
 
+    def __repr__(self) -> str:
+        return f"<stepwell.NameSupply, {len(self._taken)} names taken>"
+
     def fresh(self, base: str) -> str:
         """Returns a name that begins with `base`, and takes it."""
         number = self._next.get(base, 0)

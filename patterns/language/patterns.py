@@ -9,13 +9,14 @@ from the `pattern` dialect (`text/loading.py`). `matching/` compiles both.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import field
+from dataclasses import field, replace
 from itertools import count
 from typing import Any, ClassVar, Final, TypeVar
 
 from xdsl.ir import Attribute
 
 from ...lazy_dataclass import dataclass
+from .shown import Words, cut
 from .signatures import not_a_pattern
 
 _fresh = count()
@@ -63,6 +64,9 @@ class Pattern:
             if not isinstance(part, Pattern):  # pyright: ignore[reportUnnecessaryIsInstance]
                 names = getattr(self, "names", ())
                 raise not_a_pattern(part, f"'{names[0]}'" if names else type(self).__name__.rstrip("_"))
+
+    def __repr__(self) -> str:
+        return f"<stepwell.Pattern {cut(Words().of(self))}>"
 
     def parts(self) -> tuple[Pattern, ...]:
         """Returns the patterns directly below this one."""
@@ -174,6 +178,10 @@ class Pattern:
         """Requires that the value has one use."""
         return self.holds("single-use")
 
+    def single_user(self) -> Pattern:
+        """Requires that one op uses the value, however often."""
+        return self.holds("single-user")
+
     def optional(self, wrap: Callable[[Pattern], Pattern]) -> Or:
         """Returns `wrap(self)` with `self` as the other alternative."""
         return optional(self, wrap)
@@ -196,14 +204,14 @@ def frozen(value: Any) -> Any:
     return tuple(frozen(item) for item in value) if isinstance(value, list | tuple) else value
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Any_(Pattern):
     """Any value."""
 
     key: str = field(default_factory=fresh_key)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Constant(Pattern):
     """A value that is known when the program is compiled: the result of a constant op."""
 
@@ -212,7 +220,7 @@ class Constant(Pattern):
     key: str = field(default_factory=fresh_key)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Splat(Pattern):
     """
     A constant all of whose elements are `value`, of any shape and element type.
@@ -234,14 +242,14 @@ class Capture:
     key: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Op(Pattern):
     """
     The result of an op of one of `names`, or of any op when `names` is empty.
 
     `operands` has one pattern per operand, or is `None` for any operands. A last `Rest` takes the operands that are
     left. `attributes` are properties or attributes that must have these values, given as attributes, plain Python
-    values or a `Capture`. A property that is absent has its default.
+    values or a `Capture`. A property that is absent has its default. `unordered` operands match in any order.
     """
 
     levels: ClassVar[int] = 1
@@ -250,32 +258,37 @@ class Op(Pattern):
     operands: tuple[Pattern, ...] | None = None
     attributes: tuple[tuple[str, Any], ...] = ()
     key: str = field(default_factory=fresh_key)
+    is_unordered: bool = False
 
     def parts(self) -> tuple[Pattern, ...]:
         return self.operands or ()
 
-    def result(self, index: int) -> Result:
-        """Returns the pattern of result `index` of an op that has several."""
+    def result(self, index: int | None) -> Result:
+        """Returns the pattern of result `index` of an op that has several, `None` for any one of them."""
         return Result(self, index)
 
+    def unordered(self) -> Op:
+        """Returns the pattern of an op whose operands stand in any order, such as the parts of a concatenation."""
+        return replace(self, is_unordered=True)
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class Result(Pattern):
     """
-    Result `index` of the op that `op`, an `Op`, `Call` or `If`, matches.
+    Result `index` of the op that `op`, an `Op`, `Call` or `If`, matches. Without an index it is any result.
 
     An `Op`, `Call` or `If` itself stands for the only result.
     """
 
     op: Pattern
-    index: int
+    index: int | None
     key: str = field(default_factory=fresh_key)
 
     def parts(self) -> tuple[Pattern, ...]:
         return (self.op,)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Or(Pattern):
     """The first alternative that leads to a match of the whole rule. Bindings of a failed one are forgotten."""
 
@@ -286,11 +299,22 @@ class Or(Pattern):
         return self.alternatives
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Rest(Pattern):
-    """The remaining operands of an op, as one tuple of values. It must be the last operand."""
+    """
+    The remaining operands of an op, as one tuple of values. It must be the last operand.
+
+    With `each`, every one of them matches this pattern, whose names stand for many values and nowhere else.
+    """
 
     key: str = field(default_factory=fresh_key)
+    each: Pattern | None = None
+
+    def parts(self) -> tuple[Pattern, ...]:
+        return () if self.each is None else (self.each,)
+
+    def certain_parts(self) -> tuple[Pattern, ...]:
+        return ()
 
 
 def optional(inner: Pattern, wrap: Callable[[Pattern], Pattern]) -> Or:

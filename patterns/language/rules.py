@@ -13,6 +13,7 @@ from ...core.messages.diagnostics import OperationError
 from ...lazy_dataclass import dataclass
 from .combinators import Together
 from .patterns import Capture, Op, Pattern, Splat, all_below, fresh_key
+from .shown import Words, cut
 from .signatures import RuleError, not_a_pattern
 
 Numerics = Literal["exact", "rounding", "fast"]
@@ -39,6 +40,14 @@ class Require:
 
 
 @dataclass(frozen=True)
+class Computed:
+    """An attribute of a new op that `formula` computes from sizes and attributes: `[size($0, 0), $1 * 2]`."""
+
+    formula: str
+    keys: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Bound:
     """The values that `key` is bound to, in a replacement. An op stands for all its results."""
 
@@ -56,7 +65,7 @@ class Create:
 
     name: str
     operands: tuple[Replacement, ...] = ()
-    attributes: tuple[tuple[str, Attribute | Capture], ...] = ()
+    attributes: tuple[tuple[str, Attribute | Capture | Computed], ...] = ()
     like: str | None = None
     key: str = field(default_factory=fresh_key)
 
@@ -74,7 +83,7 @@ class Build:
 Replacement = Bound | Create | Build
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Rule:
     """
     `lhs` becomes `rhs` where all of `when` hold.
@@ -98,6 +107,8 @@ class Rule:
     """True for a rule that retires after the first sweep in which it applied."""
     also: tuple[str, ...] = ()
     """The keys of further roots (`lhs` is a `Together`), whose results are replaced after those of the first."""
+    injective: bool = False
+    """True for a rule whose different names stand for different values."""
 
     checked: int = field(default=0, init=False, repr=False, compare=False)
     """What has been checked: 1 for what needs no dialects, 2 for everything."""
@@ -105,6 +116,13 @@ class Rule:
     def __post_init__(self) -> None:
         if self.numerics not in NUMERICS:
             raise RuleError(f"rule '{self.name}' has numerics '{self.numerics}', expected one of {', '.join(NUMERICS)}")
+
+    def __repr__(self) -> str:
+        words = Words({part.key: part for part in all_below(self.lhs)})
+        made = "partition" if self.callback is None else getattr(self.callback, "__name__", "a function")
+        left = words.of(self.lhs)  # It comes first, since it numbers the values.
+        right = ", ".join(words.of(each) for each in self.rhs) or ("" if self.is_pattern else made)
+        return f"<stepwell.Rule {self.name}: {cut(f'{left} => {right}' if right else left)}>"
 
     @property
     def is_pattern(self) -> bool:
@@ -135,7 +153,12 @@ def root_pattern(pattern: Pattern | tuple[Pattern, ...]) -> tuple[Pattern, tuple
     return (first if not others else Together(pattern)), tuple(each.key for each in others)
 
 
-def create(name: str, *operands: Replacement | Pattern | float, **attributes: Attribute | Capture) -> Create:
+def compute(formula: str, *things: Pattern | Capture) -> Computed:
+    """Returns an attribute of a new op, as in `compute("[size($0, 0), $1 * 2]", x, axis)`."""
+    return Computed(formula, tuple(thing.key for thing in things))
+
+
+def create(name: str, *operands: Replacement | Pattern | float, **attributes: Attribute | Capture | Computed) -> Create:
     """
     Returns a new op, as in `create("graph.ewise_fma", a, b, c)`. A pattern stands for what it is bound to. A number is
     a scalar of the element type of the root.
@@ -150,18 +173,20 @@ def rule(
     *when: Require,
     numerics: Numerics = "exact",
     doc: str = "",
+    injective: bool = False,
 ) -> Rule:
     """
     Returns a rule of one root or several, with a replacement value for each result of the roots in order.
 
     In `rule("fused", x + -y, x - y)` the right side is a new op, since no part of the left side is this `Op`. A number
-    is a constant of that number with the type of the root.
+    is a constant of that number with the type of the root. Different names of an `injective` rule stand for different
+    values.
     """
     root, also = root_pattern(lhs)
     bound = {part.key for part in all_below(root)}
     bound.update(key for required in when for key in required.keys)
     made = tuple(_made(item, bound, "full") for item in (rhs if isinstance(rhs, tuple) else (rhs,)))
-    return Rule(name, root, made, when, numerics=numerics, doc=doc, also=also)
+    return Rule(name, root, made, when, numerics=numerics, doc=doc, also=also, injective=injective)
 
 
 def _made(item: Pattern | Replacement | float, bound: set[str], builder: str) -> Replacement:
@@ -180,6 +205,18 @@ def require(name: str, *patterns: Pattern, remark: str | None = None, **paramete
         if not isinstance(pattern, Pattern | Capture):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise not_a_pattern(pattern, f"require({name!r})")
     return Require(name, tuple(pattern.key for pattern in patterns), tuple(parameters.items()), remark)
+
+
+def compare(formula: str, *things: Pattern | Capture, remark: str | None = None) -> Require:
+    """Returns the condition that two numbers compare so, as in `compare("size($0, 0) <= $1 * 2", x, axis)`."""
+    keys = tuple(thing.key for thing in things)
+    return Require("compare", keys, (("formula", StringAttr(formula)),), remark)
+
+
+def negated(required: Require) -> Require:
+    """Returns the contrary of a condition."""
+    parameters = (("condition", StringAttr(required.name)), *required.parameters)
+    return Require("not", required.keys, parameters, required.remark)
 
 
 def _as_replacement(item: Pattern | Replacement | float, builder: str = "scalar") -> Replacement:

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from ...core.messages.articles import with_article
 from ...core.messages.diagnostics import Diagnostic, StepwellError, did_you_mean
 from ...lazy_dataclass import dataclass
 
@@ -166,7 +167,7 @@ WORDS: Final = {
 
 
 def _kinds_text(kinds: Sequence[type]) -> str:
-    return " or ".join(WORDS.get(kind.__name__, f"a {kind.__name__}") for kind in kinds)
+    return " or ".join(WORDS.get(kind.__name__, with_article(kind.__name__)) for kind in kinds)
 
 
 __all__ = [

@@ -10,7 +10,7 @@ from .patterns import Pattern, Result, fresh_key
 from .registry import RuleError
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Dominates(Pattern):
     """
     A value that `child` matches, all of whose inputs come from one value that `parent` matches.
@@ -41,7 +41,7 @@ def dominates(parent: Pattern, path: Pattern, child: Pattern) -> Dominates:
     return Dominates(parent, path, child)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Function(Pattern):
     """
     A function with one block that returns what `body` matches. That is one value or several.
@@ -68,7 +68,7 @@ class Function(Pattern):
         return self.body if isinstance(self.body, tuple) else (self.body,)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Call(Pattern):
     """
     The result of a call (`func.call`, `graph.call_kernel`) of `callee`: a name, a `Function`, or `None` for any.
@@ -100,7 +100,7 @@ def call(callee: str | Function | None, *operands: Pattern) -> Call:
 CALLS = ("func.call", "graph.call_kernel")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class If(Pattern):
     """
     The result of an `scf.if`, by its condition and by the values that its two branches yield for it.

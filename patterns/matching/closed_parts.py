@@ -67,6 +67,8 @@ def closed_parts(rule: Rule) -> dict[int, ValueMatcher | None]:
     roots = (rule.lhs, *rule.free)
     parts = bottom_up(roots)
     ways = _ways(parts)
+    if rule.injective:  # Every name matters to the others.
+        return {}
     total_ways = 1
     for root in roots:
         total_ways *= ways[id(root)]
@@ -94,7 +96,7 @@ def _ways(parts: list[Pattern]) -> dict[int, int]:
         number = sum(below) if isinstance(part, Or) else 1
         if isinstance(part, Op):
             operands = sum(not isinstance(each, Rest) for each in part.parts())
-            number = factorial(operands) if operands <= MOST_PERMUTED_OPERANDS else 1
+            number = factorial(operands) if part.is_unordered or operands <= MOST_PERMUTED_OPERANDS else 1
         for each in () if isinstance(part, Or) else below:
             number *= each
         ways[id(part)] = min(number, FEW_WAYS + 1)

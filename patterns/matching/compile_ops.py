@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import permutations
 from typing import Any
 
@@ -14,6 +14,7 @@ from ..language.patterns import Capture, Op, Pattern, Rest, Result
 from ..language.registry import RuleError
 from ..language.structures import Call
 from .closed_parts import MOST_PERMUTED_OPERANDS, count_step
+from .each import compile_each
 from .early_conditions import after_binding
 from .matcher import (
     MEANINGS,
@@ -21,6 +22,7 @@ from .matcher import (
     OpMatcher,
     bind,
     by_result,
+    compile_any_result,
     compile_result,
     compile_value,
     root_names,
@@ -80,6 +82,7 @@ def compile_operands(pattern: Op | Call, following: Next) -> Next:
     if any(isinstance(part, Rest) for part in parts):
         raise RuleError("a rest of operands must be the last operand")
     step = following if rest is None else _compile_rest(rest, slot, len(parts), following)
+    unordered = getattr(pattern, "is_unordered", False)
     for number in reversed(range(len(parts))):
         step = _compile_operand(parts[number], slot, number, step)
     arity = len(parts)
@@ -89,9 +92,9 @@ def compile_operands(pattern: Op | Call, following: Next) -> Next:
         operands = tuple(op.operands)
         if len(operands) < arity if rest is not None else len(operands) != arity:
             return False
-        orders = _orders(op, operands)
+        orders = _any_orders(operands, arity) if unordered else _orders(op, operands)
         for order in orders:
-            if len(orders) > 1:
+            if unordered or len(orders) > 1:  # pyright: ignore[reportArgumentType]
                 count_step(bound)
             bound[slot] = order
             if step(bound):
@@ -110,6 +113,13 @@ def _orders(op: Operation, operands: tuple[SSAValue, ...]) -> Sequence[tuple[SSA
     return list(permutations(operands))
 
 
+def _any_orders(operands: tuple[SSAValue, ...], arity: int) -> Iterator[tuple[SSAValue, ...]]:
+    """Yields the operands in each order of the first `arity`. Those that are left stay as they are written."""
+    numbers = range(len(operands))
+    for chosen in permutations(numbers, arity):
+        yield tuple(operands[each] for each in (*chosen, *(each for each in numbers if each not in chosen)))
+
+
 def _compile_operand(pattern: Pattern, slot: str, number: int, following: Next) -> Next:
     match_value = compile_value(pattern, following)
     tracer = TRACER.get()
@@ -119,6 +129,8 @@ def _compile_operand(pattern: Pattern, slot: str, number: int, following: Next) 
 
 
 def _compile_rest(pattern: Rest, slot: str, start: int, following: Next) -> Next:
+    if pattern.each is not None:
+        following = compile_each(pattern.key, pattern.each, following)
     return lambda bound: bind(pattern.key, bound[slot][start:], bound, following)
 
 
@@ -126,7 +138,12 @@ def _compile_rest(pattern: Rest, slot: str, start: int, following: Next) -> Next
 
 
 def _compile_result_of(pattern: Result, following: Next) -> ValueMatcher:
-    key, match_result = pattern.key, compile_result(pattern.op, pattern.index, following)
+    key = pattern.key
+    match_result = (
+        compile_any_result(pattern.op, following)
+        if pattern.index is None
+        else compile_result(pattern.op, pattern.index, following)
+    )
 
     def match_owner(bound: Bindings) -> bool:
         return match_result(bound[key], bound)
@@ -144,8 +161,9 @@ def _compile_only_result(pattern: Op, following: Next) -> ValueMatcher:
 
 def _why_not_result(pattern: Result, value: SSAValue, bound: Bindings) -> str | None:
     if isinstance(pattern.op, Op):
-        return _why_not_op(pattern.op, value, pattern.index, bound)
-    if isinstance(value, OpResult) and value.index != pattern.index:
+        index = value.index if pattern.index is None and isinstance(value, OpResult) else pattern.index
+        return _why_not_op(pattern.op, value, index, bound)
+    if isinstance(value, OpResult) and pattern.index is not None and value.index != pattern.index:
         return f"expected result {pattern.index}, found result {value.index} of '{value.op.name}'"
     return None
 

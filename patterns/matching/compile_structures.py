@@ -12,6 +12,8 @@ from ..language.match import Match
 from ..language.patterns import Pattern, all_below
 from ..language.structures import CALLS, Call, Dominates, Function, If
 from .compile_ops import compile_attributes, compile_operands
+from .each import all_key as all_key
+from .each import untraced
 from .early_conditions import conditions_at_the_end
 from .matcher import (
     MEANINGS,
@@ -29,30 +31,16 @@ from .tracing import MATCH, TRACER, Bindings, Next, ValueMatcher, value_name
 # Dominators
 
 
-def all_key(key: str) -> str:
-    """Returns the key under which all the values are bound that a name inside a path stands for."""
-    return f"{key}|all"
-
-
 def compile_dominates(pattern: Dominates, following: Next) -> ValueMatcher:
     """Returns the matcher of a value that is computed from one parent."""
     key = pattern.key
     match_parent = compile_value(pattern.parent, following)
-    may_be_parent = _untraced(pattern.parent)
+    may_be_parent = untraced(lambda: compile_value(pattern.parent, lambda bound: True))
     walk = _compile_walk(pattern, match_parent, may_be_parent)
     match_child = compile_value(pattern.child, walk)
     return lambda value, bound: (
         isinstance(value, OpResult) and bind(key, value, bound, lambda deeper: match_child(value, deeper))
     )
-
-
-def _untraced(pattern: Pattern) -> ValueMatcher:
-    """Returns the matcher of `pattern` alone, whose failures `explain` does not report."""
-    token = TRACER.set(None)
-    try:
-        return compile_value(pattern, lambda bound: True)
-    finally:
-        TRACER.reset(token)
 
 
 def _compile_walk(pattern: Dominates, match_parent: ValueMatcher, may_be_parent: ValueMatcher) -> Next:

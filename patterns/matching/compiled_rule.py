@@ -13,20 +13,23 @@ from ...core.messages.diagnostics import emit_warning
 from ...lazy_dataclass import dataclass
 from ..checking.rules import check_op_names, check_rule
 from ..language import conditions as conditions  # registers the conditions
+from ..language.chains import Chain, keys_of_many
 from ..language.combinators import Associative
 from ..language.constraints import Holds, Where
 from ..language.match import Match, Session
-from ..language.patterns import Capture, Op, Or, Pattern, all_below, bottom_up, is_far_reaching
+from ..language.patterns import Capture, Op, Or, Pattern, Rest, all_below, bottom_up, is_far_reaching
 from ..language.registry import Condition, RuleError, known_condition, plain_parameters
 from ..language.rules import Bound, Require, Rule
 from ..language.structures import Function
-from . import compile_combinators as compile_combinators  # fills in the table of `matcher`, as the next two do
+from . import compile_chains as compile_chains  # fills in the table of `matcher`, as the next three do
+from . import compile_combinators as compile_combinators
 from . import compile_structures as compile_structures
 from . import compile_values as compile_values
 from .closed_parts import CLOSED, TooManySteps, closed_parts
 from .compile_ops import compile_op
 from .deep_patterns import FEW_LEVELS, levels_of, room_for
 from .early_conditions import EARLY, early_conditions
+from .injective import compile_injective
 from .matcher import (
     OpMatcher,
     compile_root,
@@ -34,7 +37,7 @@ from .matcher import (
     root_names,
     with_late_tests,
 )
-from .replacement import ReplacementMaker, all_values, compile_callback, compile_replacement, used_keys
+from .replacement import ReplacementMaker, compile_callback, compile_replacement, used_keys, values_bound
 from .tracing import MATCH, TRACER, Bindings, Next, ValueMatcher
 
 # Conditions
@@ -183,7 +186,8 @@ def _keys_outside_alternatives(pattern: Pattern, of_alternatives: Mapping[int, s
 
 def _check_keys(rule: Rule) -> None:
     certain = _certain_keys(rule.lhs) | {key for op in rule.free for key in _certain_keys(op)}
-    needed: list[tuple[object, set[str]]] = [(item, used_keys(item)) for item in rule.rhs]
+    many = keys_of_many((rule.lhs, *rule.free))
+    needed: list[tuple[object, set[str]]] = [(item, used_keys(item) - many) for item in rule.rhs]
     needed += [(each, set(each.keys)) for each in rule.when]
     for part, used in needed:
         if unbound := sorted(used - certain):
@@ -211,6 +215,39 @@ def _check_others(rule: Rule) -> None:
                     )
 
 
+def _check_many(rule: Rule) -> None:
+    """Refuses a name that stands for many values in one place and for one in another, and a chain without a link."""
+    parts = [part for root in (rule.lhs, *rule.free) for part in all_below(root)]
+    inner = [each for part in parts if (each := _of_many(part)) is not None]
+    outside = _keys_outside(rule, {id(each) for each in inner})
+    for number, each in enumerate(inner):
+        own = {part.key for part in all_below(each)}
+        others = {part.key for other in inner[:number] if other is not each for part in all_below(other)}
+        if shared := sorted(own & (outside | others)):
+            raise RuleError(f"%{_shown(shared[0])} stands for many values here, and elsewhere too", at=each)
+    for part in parts:
+        if isinstance(part, Chain) and not any(each is part.link for each in all_below(part.step)):
+            raise RuleError("the step of a chain does not go through its link", at=part)
+
+
+def _of_many(part: Pattern) -> Pattern | None:
+    """Returns what is directly below `part` and stands for many values."""
+    return part.step if isinstance(part, Chain) else part.each if isinstance(part, Rest) else None
+
+
+def _keys_outside(rule: Rule, inner: set[int]) -> set[str]:
+    keys: set[str] = set()
+    done: set[int] = set()
+    stack: list[Pattern] = [rule.lhs, *rule.free]
+    while stack:
+        part = stack.pop()
+        if id(part) not in done:
+            done.add(id(part))
+            keys.add(part.key)
+            stack.extend(each for each in part.parts() if id(each) not in inner)
+    return keys
+
+
 def _shown(key: str) -> str:
     return key.partition(".")[0]
 
@@ -223,7 +260,7 @@ def _same_types(rule: Rule) -> Next:
         match: Match = bound[MATCH]
         if rule.also and len({op.parent for op in match.roots}) != 1:
             return False
-        values = [value for key in kept for value in all_values(bound[key])]
+        values = [value for key in kept for value in values_bound(key, bound)]
         results = match.replaced if rule.also else match.root.results
         return not kept or (
             len(values) == len(results)
@@ -298,6 +335,7 @@ def _check(rule: Rule, ctx: Context | None) -> None:
     _check_keys(rule)
     _check_class(rule)
     _check_others(rule)
+    _check_many(rule)
     check_rule(rule, ctx)
 
 
@@ -308,7 +346,7 @@ def _compile_checked(rule: Rule, levels: int) -> CompiledRule:
     )
     if rule.callback is not None:
         makers = (compile_callback(rule.callback),)
-    final = _compile_conditions(rule, _same_types(rule))
+    final = _compile_conditions(rule, compile_injective(rule, _same_types(rule)))
     for pattern in (rule.lhs, *rule.free):
         final = with_late_tests(pattern, final)
     value_matcher = None if rule.rhs or isinstance(rule.lhs, Function) else compile_value(rule.lhs, final)

@@ -93,7 +93,9 @@ def _may_match(pattern: Pattern, op: Operation, levels: int) -> bool:
         case Op(names, operands):
             if names and op.name not in names:
                 return False
-            return operands is None or levels == 0 or _may_have(operands, op, levels)
+            if pattern.is_unordered and len(op.operands) > MOST_OPERANDS:
+                return True
+            return operands is None or levels == 0 or _may_have(operands, op, levels, pattern.is_unordered)
         case Result(inner) | Where(inner):
             return _may_match(inner, op, levels)
         case And(parts):
@@ -105,12 +107,12 @@ def _may_match(pattern: Pattern, op: Operation, levels: int) -> bool:
             return not names or op.name in names
 
 
-def _may_have(patterns: Sequence[Pattern], op: Operation, levels: int) -> bool:
+def _may_have(patterns: Sequence[Pattern], op: Operation, levels: int, unordered: bool) -> bool:
     operands = op.operands[:MOST_OPERANDS]
     for number, pattern in enumerate(patterns):
         if isinstance(pattern, Rest) or number >= len(operands):
             break
-        places = operands if is_commutative(op) else (operands[number],)
+        places = operands if unordered or is_commutative(op) else (operands[number],)
         if not any(_may_stand_for(pattern, value, levels - 1) for value in places):
             return False
     return True

@@ -6,14 +6,16 @@ from collections.abc import Iterable, Iterator
 
 from xdsl.ir import Operation, OpResult, SSAValue
 
+from ..language.chains import Chain
 from ..language.combinators import Expression, Together
 from ..language.constants import is_constant_op
 from ..language.constraints import Literal, Not
 from ..language.functions import captured_values
 from ..language.match import Match
-from ..language.patterns import Any_, Constant, Op, Or, Pattern, Rest, Splat
+from ..language.patterns import Any_, Constant, Op, Or, Pattern, Rest, Splat, all_below
 from ..language.structures import Call, Dominates, Function, If
 from .compile_combinators import ops_key
+from .each import all_key
 from .several_roots import anchor as anchor
 
 
@@ -32,10 +34,14 @@ def active_parts(pattern: Pattern, match: Match) -> tuple[Pattern, ...]:
         case Together():
             roots = match.rule.also and pattern is match.rule.lhs
             return pattern.patterns if roots else pattern.patterns[:1]
+        case Chain():
+            return (pattern.start,)
         case If():
             return (pattern.condition,)
         case Call():
             return pattern.operands or ()
+        case Rest():
+            return ()
         case _:
             return pattern.parts()
 
@@ -62,9 +68,21 @@ def covered_ops(pattern: Pattern, match: Match) -> list[Operation]:
             named[match.op(part)] = None
         if isinstance(part, Dominates):
             named.update((value.op, None) for value in match.all(part.path) if isinstance(value, OpResult))
+        if isinstance(part, Rest) and part.each is not None:
+            named.update(_ops_of_many(part.each, match))
+        if isinstance(part, Chain):
+            named.update(_ops_of_many(part.step, match))
         if isinstance(part, Expression) and part in match:
             named.update(dict.fromkeys(match.bound[ops_key(part.key)]))
     return _post_order(match.roots, named)
+
+
+def _ops_of_many(pattern: Pattern, match: Match) -> dict[Operation, None]:
+    """Returns the ops that the names below `pattern` stand for, which are many for each."""
+    parts = [part for part in all_below(pattern) if isinstance(part, Op | Call | If | Constant | Splat | Literal)]
+    things = [thing for part in parts for thing in match.bound.get(all_key(part.key), ())]
+    owners = [thing if isinstance(thing, Operation) else thing.owner for thing in things]
+    return dict.fromkeys(owner for owner in owners if isinstance(owner, Operation))
 
 
 def _post_order(roots: list[Operation], named: Iterable[Operation]) -> list[Operation]:

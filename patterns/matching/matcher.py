@@ -92,6 +92,12 @@ def compile_result(pattern: Pattern, index: int | None, following: Next) -> Valu
     return meaning.result(pattern, index, following)
 
 
+def compile_any_result(pattern: Pattern, following: Next) -> ValueMatcher:
+    """Returns the matcher of any result of an op."""
+    match_op = compile_root(pattern, following)
+    return lambda value, bound: isinstance(value, OpResult) and match_op(value.op, bound)
+
+
 def compile_root(pattern: Pattern, following: Next) -> OpMatcher:
     """Returns the matcher of what stands at the root: an op, or the only result of one."""
     meaning = _meaning_of(pattern)
@@ -101,7 +107,9 @@ def compile_root(pattern: Pattern, following: Next) -> OpMatcher:
 def compile_root_value(pattern: Pattern, following: Next) -> OpMatcher:
     """Returns the matcher of a root by its only result, or by the result that `pattern` picks."""
     match_value = compile_value(pattern, following)
-    index = pattern.index if isinstance(pattern, Result) else 0
+    if isinstance(pattern, Result) and pattern.index is None:
+        return lambda op, bound: any(match_value(result, bound) for result in op.results)
+    index = pattern.index or 0 if isinstance(pattern, Result) else 0
     several = isinstance(pattern, Result)
     return lambda op, bound: (
         (index < len(op.results) if several else len(op.results) == 1) and match_value(op.results[index], bound)

@@ -7,11 +7,14 @@ from typing import Any
 
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from ..checking.definitions import checked_property, definition_of
+from ...core.messages.diagnostics import OperationError
+from ..checking.definitions import Definition, checked_property, definition_of
+from ..language.chains import all_key
 from ..language.match import Match, as_value
+from ..language.numbers import Unknown, attribute_of_number, read_formula, value_of
 from ..language.patterns import Capture
-from ..language.registry import known_builder, plain_parameters
-from ..language.rules import Bound, Build, Create, Replacement
+from ..language.registry import RuleError, known_builder, plain_parameters
+from ..language.rules import Bound, Build, Computed, Create, Replacement
 
 ReplacementMaker = Callable[[Match], Sequence[SSAValue] | None]
 
@@ -20,7 +23,7 @@ def compile_replacement(item: Replacement, *, types_of_root: slice | None) -> Re
     """Returns what makes the values of one item of a replacement. It makes them once per match."""
     match item:
         case Bound(key):
-            return lambda match: all_values(match.bound[key])
+            return lambda match: values_bound(key, match.bound)
         case Create():
             make = _compile_create(item, types_of_root)
         case Build():
@@ -44,10 +47,15 @@ def _compile_build(item: Build) -> ReplacementMaker:
 
 
 def all_values(bound: Any) -> Sequence[SSAValue]:
-    """Returns the results of a bound op, the values of a bound rest, or the one bound value."""
+    """Returns the results of a bound op, the values of a list, or the one bound value."""
     if isinstance(bound, Operation):
         return bound.results
-    return bound if isinstance(bound, tuple) else (bound,)
+    return tuple(as_value(each) for each in bound) if isinstance(bound, tuple) else (bound,)
+
+
+def values_bound(key: str, bound: dict[str, Any]) -> Sequence[SSAValue]:
+    """Returns the values that `key` is bound to, or those of all places where it stands for many."""
+    return all_values(bound[key] if key in bound else bound[all_key(key)])
 
 
 def _compile_create(item: Create, types_of_root: slice | None) -> ReplacementMaker:
@@ -64,6 +72,10 @@ def _compile_create(item: Create, types_of_root: slice | None) -> ReplacementMak
         if not fixed and item.attributes:
             fixed.update(_stored(match, item))
         attributes = {name: match.bound[wanted.key] for name, wanted in item.attributes if isinstance(wanted, Capture)}
+        try:
+            attributes |= _computed(match, item)
+        except Unknown:
+            return None
         types: Sequence[Attribute] | None = None
         if types_of_root is not None:
             types = [result.type for result in match.replaced[types_of_root]]
@@ -78,10 +90,30 @@ def _stored(match: Match, item: Create) -> dict[str, Attribute]:
     """Returns the attributes of a new op that the rule gives, as the op stores them."""
     op_type = match.session.op_type(item.name)
     definition = None if op_type is None else definition_of(op_type)
-    given = {name: wanted for name, wanted in item.attributes if not isinstance(wanted, Capture)}
+    given = {name: wanted for name, wanted in item.attributes if not isinstance(wanted, Capture | Computed)}
     if definition is None:
         return given
     return {name: checked_property(definition, name, wanted, item, exact=False) for name, wanted in given.items()}
+
+
+def _computed(match: Match, item: Create) -> dict[str, Attribute]:
+    """Returns the attributes of a new op that formulas compute. Raises `Unknown` where one has no value."""
+    op_type = match.session.op_type(item.name)
+    definition = None if op_type is None else definition_of(op_type)
+    found: dict[str, Attribute] = {}
+    for name, wanted in item.attributes:
+        if isinstance(wanted, Computed):
+            things = [match.bound[key] for key in wanted.keys]
+            value = attribute_of_number(value_of(read_formula(wanted.formula), things))
+            found[name] = value if definition is None else _legal(match, definition, name, value, item)
+    return found
+
+
+def _legal(match: Match, definition: Definition, name: str, value: Attribute, item: Create) -> Attribute:
+    try:
+        return checked_property(definition, name, value, item, exact=False)
+    except RuleError as error:
+        raise OperationError(match.root, f"rule '{match.rule.name}': {error.message}") from error
 
 
 def compile_callback(function: Callable[[Match], Any]) -> ReplacementMaker:
@@ -112,5 +144,6 @@ def used_keys(item: Replacement) -> set[str]:
             return set(item.keys)
         case Create():
             captured = {wanted.key for _, wanted in item.attributes if isinstance(wanted, Capture)}
+            captured |= {key for _, wanted in item.attributes if isinstance(wanted, Computed) for key in wanted.keys}
             below = {key for operand in item.operands for key in used_keys(operand)}
             return captured | below | ({item.like} if item.like is not None else set())

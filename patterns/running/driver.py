@@ -23,6 +23,7 @@ from ...core.passes.base import count
 from ...lazy_dataclass import dataclass
 from ..language.functions import Purity, enclosing_module
 from ..language.match import Match, Session, users_of
+from ..language.numbers import counts_users
 from ..language.patterns import depth
 from ..language.rules import Rule
 from ..matching.compiled_rule import compiled_once
@@ -82,11 +83,15 @@ class Driver:
         far = [compiled for compiled in self._rules if compiled.far]
         self._far_names = frozenset().union(*(c.names for c in far)) if all(c.names for c in far) else None
         """The names of the ops that may be roots of rules that look far. `None` stands for any op."""
+        self._counts_users = any(counts_users(compiled.rule) for compiled in self._rules)
         self._enter = enter
         self._erase_dead = erase_dead
         self._options = dict(options or {})
         self._limit = limit
         self.statistics = {compiled.rule.name: RuleStatistics() for compiled in self._rules}
+
+    def __repr__(self) -> str:
+        return f"<stepwell.Driver with {len(self._rules)} rules>"
 
     def _start(self, scope: Operation) -> None:
         self._session = Session(self._ctx, scope, options=self._options)
@@ -253,7 +258,7 @@ class Driver:
                     continue
                 if self._erase_dead and producer.parent is not None and is_dead(producer, self._session.purity):
                     stack.append(producer)
-                elif value.has_one_use():  # A condition on single use may hold now.
+                elif self._counts_users or _has_one_user(value):  # A condition on the number of users may hold now.
                     self._touch(users_of((value,)))
 
     def _forget(self, op: Operation) -> None:
@@ -313,6 +318,11 @@ def remark_text(remark: str, about: Sequence[Any]) -> str:
         return remark
     name = f"%{value.name_hint}" if value.name_hint is not None else f"the result of '{_owner_name(value)}'"
     return remark.replace("{name}", name).replace("{users}", str(value.uses.get_length()))
+
+
+def _has_one_user(value: SSAValue) -> bool:
+    first = value.first_use
+    return first is not None and all(use.operation is first.operation for use in value.uses)
 
 
 def _owner_name(value: SSAValue) -> str:

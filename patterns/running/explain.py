@@ -27,6 +27,9 @@ class Explanation:
     operand: int | None = None
     bound: tuple[tuple[str, Any], ...] = ()
 
+    def __repr__(self) -> str:
+        return f"<stepwell.Explanation {str(self).partition(chr(10))[0]}>"
+
     def __str__(self) -> str:
         if self.matched:
             return "matches"

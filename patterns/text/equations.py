@@ -31,6 +31,8 @@ def text_of_rule(rule: Operation) -> str:
     words = [rule.name, str(rule.rule_name)]
     if isinstance(rule, RuleOp) and rule.numerics.data != NUMERICS[0]:
         words.append(rule.numerics.data)
+    if isinstance(rule, RuleOp) and rule.injective is not None:
+        words.append("injective")
     if rule.doc is not None and rule.doc.data != equation.removeprefix(": ").partition(" where ")[0]:
         words.append(f"doc {rule.doc}")
     return " ".join([*words, equation])

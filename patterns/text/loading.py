@@ -22,7 +22,7 @@ from ..language.constraints import Literal, Not
 from ..language.patterns import Any_, Capture, Constant, Op, Or, Pattern, Rest, Result, Splat, all_below
 from ..language.registry import RuleError
 from ..language.registry import load_rule_functions as load_rule_functions
-from ..language.rules import Bound, Build, Create, Replacement, Require, Rule, root_pattern
+from ..language.rules import Bound, Build, Computed, Create, Replacement, Require, Rule, root_pattern
 from ..language.structures import Call, Function, If
 from ..matching.compiled_rule import compile_rule
 from ..pdl.importer import rules_of_pdl
@@ -34,7 +34,10 @@ ROOTS = (Op, Constant, Splat, Literal, Call, If, Expression)
 ENDS = (dialect.ReplaceOp, dialect.RewriteOp, dialect.PartitionOp)
 """The ops that end a rule."""
 
-NAMING = (*ENDS, dialect.RequireOp, dialect.CreateOp, dialect.BuildOp, dialect.YieldOp)
+NO_PATTERNS = (constraints.AttributeOp, constraints.ComputeOp)
+"""The ops before the replacement that stand for attributes."""
+
+NAMING = (constraints.ComputeOp, *ENDS, dialect.RequireOp, dialect.CreateOp, dialect.BuildOp, dialect.YieldOp)
 
 
 def rules_of_file(path: str | Path, ctx: Context | None = None) -> tuple[Rule, ...]:
@@ -118,7 +121,7 @@ class _RuleReader:
                 keys = tuple(self._key(value) for value in part.arguments)
                 conditions.append(Require(part.target.data, keys, tuple(part.parameter_values.items()), remark))
                 self._places[id(conditions[-1])] = part
-            elif part.results and not isinstance(part, constraints.AttributeOp):
+            elif part.results and not isinstance(part, NO_PATTERNS):
                 made = self._patterns[part.results[0]] = self._pattern(part)
                 self._places[id(made)] = part
             elif isinstance(part, ENDS) and part is not last:
@@ -141,6 +144,7 @@ class _RuleReader:
             doc="" if op.doc is None else op.doc.data,
             group=_group_of(last),
             also=also,
+            injective=op.injective is not None,
         )
 
     def _key(self, value: SSAValue) -> str:
@@ -173,17 +177,17 @@ class _RuleReader:
             case dialect.SplatOp():
                 return Splat(op.number.value.data, key)
             case dialect.RestOp():
-                return Rest(key)
+                return Rest(key, None if op.each is None else self._patterns[op.each])
             case dialect.OrOp():
                 return Or(self._operands(op.alternatives), key)
             case dialect.ResultOp():
                 inner = self._patterns[op.op]
                 if not isinstance(inner, Op | Call | If):
                     raise OperationError(op, "only a 'pattern.op', 'pattern.call' or 'pattern.if' has results")
-                return Result(inner, op.index.value.data, key)
+                return Result(inner, None if op.index is None else op.index.value.data, key)
             case dialect.OpOp():
                 attributes = (*op.parameter_values.items(), *captures)
-                return Op(_names(op), self._operands(op.arguments), attributes, key)
+                return Op(_names(op), self._operands(op.arguments), attributes, key, op.unordered is not None)
             case _:
                 return self._other_pattern(op, key)
 
@@ -199,13 +203,18 @@ class _RuleReader:
     def _operands(self, values: Sequence[SSAValue]) -> tuple[Pattern, ...]:
         return tuple(self._patterns[value] for value in values)
 
-    def _captured(self, op: dialect.CreateOp) -> Iterator[tuple[str, Capture]]:
+    def _captured(self, op: dialect.CreateOp) -> Iterator[tuple[str, Capture | Computed]]:
         names = () if op.captured_names is None else op.captured_names.data
         for name, value in zip(names, op.captured, strict=True):
-            if not isinstance(value.owner, constraints.AttributeOp):
-                raise OperationError(op, "what follows 'set' must come from 'pattern.attribute'")
             assert isinstance(name, StringAttr)
-            yield name.data, Capture(self._key(value))
+            match value.owner:
+                case constraints.AttributeOp():
+                    yield name.data, Capture(self._key(value))
+                case constraints.ComputeOp() as made:
+                    yield name.data, Computed(made.formula.data, tuple(self._key(each) for each in made.arguments))
+                case _:
+                    message = "what follows 'set' must come from 'pattern.attribute' or 'pattern.compute'"
+                    raise OperationError(op, message)
 
     def _free(self, root: Pattern, conditions: Sequence[Require]) -> tuple[Op, ...]:
         """Returns the ops that conditions name and that are not below the root."""
@@ -228,6 +237,10 @@ class _RuleReader:
                 done.add(value)
                 reached.extend(value.owner.operands if isinstance(value.owner, Operation) else ())
         for op in self._op.body.block.ops:
+            if isinstance(op, constraints.ComputeOp):
+                if op.result.first_use is None:
+                    raise OperationError(op, "nothing takes this attribute, so it would never be computed")
+                continue
             value = op.op if isinstance(op, constraints.AttributeOp) else op.results[0] if op.results else None
             if value is not None and value not in done and not _is_named_at_the_end(value):
                 raise OperationError(

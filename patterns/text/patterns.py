@@ -7,6 +7,7 @@ from xdsl.ir import Operation
 
 from ...dialects.pattern import combinators, structures
 from ...dialects.pattern import constraints as dialect
+from ..language.chains import Chain
 from ..language.combinators import Expression, Together, associative
 from ..language.constraints import (
     And,
@@ -22,7 +23,7 @@ from ..language.constraints import (
     Test,
     Where,
 )
-from ..language.patterns import Pattern
+from ..language.patterns import Any_, Pattern
 from ..language.registry import RuleError
 from ..language.structures import Call, Dominates, Function, If
 
@@ -74,6 +75,11 @@ def _structure_of(op: Operation, key: str, operands: tuple[Pattern, ...]) -> Pat
         case structures.DominatesOp():
             parent, child, path = operands
             return Dominates(parent, path, child, key)
+        case structures.ChainOp():
+            step, link, start = operands
+            if not isinstance(link, Any_):
+                raise RuleError("what follows 'through' must be a 'pattern.any'")
+            return Chain(step, link, start, 1 if op.least is None else op.least.value.data, key)
         case structures.FunctionOp():
             parameters, body = operands[: len(op.parameters)], operands[len(op.parameters) :]
             wanted = () if op.wanted is None else tuple(op.wanted.data.items())

@@ -70,7 +70,7 @@ class RecordedCall:
 
     function: str
     slice: Slice
-    values: UnrealizedConversionCastOp
+    values: UnrealizedConversionCastOp = field(repr=False)
 
     @property
     def recorded(self) -> list[SSAValue]:
@@ -88,14 +88,14 @@ class CalibrationPlan:
     With `warn` the calls that are not recorded are reported.
     """
 
-    module: ModuleOp
+    module: ModuleOp = field(repr=False)
     entry: str
     recursive: bool
     multi: str
     subject: str
     warn: bool = True
     calls: list[RecordedCall] = field(default_factory=list)
-    _first_calls: dict[str, Operation] = field(default_factory=dict)
+    _first_calls: dict[str, Operation] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
         if self.multi not in REPEATED:

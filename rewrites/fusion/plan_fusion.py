@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation
 from xdsl.utils.exceptions import PassFailedException
 
+from ...core.messages.articles import with_article
 from ...core.messages.diagnostics import emit_remark, remarks_wanted
 from ...core.passes.base import StepwellPass, count
 from ...dialects.traits import LoopSemantics
@@ -241,8 +242,7 @@ class _Planner:
 
 
 def _kind(group: Group) -> str:
-    name = group.kind.name.lower().replace("_", "-")
-    return f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
+    return with_article(group.kind.name.lower().replace("_", "-"))
 
 
 __all__: Iterable[str] = ["PlanFusionPass", "plan_function"]

@@ -14,7 +14,7 @@ rules, a list registered in Python, or the extension kind `pattern-table` of a p
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
@@ -32,6 +32,7 @@ from ...lazy_dataclass import dataclass
 from ...patterns.language.constants import is_constant_op
 from ...patterns.language.match import Match, Session
 from ...patterns.language.rules import Rule
+from ...patterns.language.shown import in_full
 from ...patterns.matching.compiled_rule import CompiledRule, compile_rule
 from ...patterns.matching.groups import covered_ops
 from ...patterns.text.loading import rules_of_file, rules_of_text
@@ -71,6 +72,9 @@ class PatternContext:
     inputs: tuple[SSAValue, ...]
     users: tuple[Operation, ...]
 
+    def __repr__(self) -> str:
+        return f"<stepwell.PatternContext of {self.match!r}, {len(self.ops)} ops>"
+
     def __getitem__(self, pattern: object) -> SSAValue:
         return self.match[pattern]  # pyright: ignore[reportArgumentType]
 
@@ -83,7 +87,7 @@ class PatternEntry:
     """A pattern of a table, as a rule without a replacement. `check` returns `True`, `False` or the reason why not."""
 
     rule: Rule
-    check: PatternCheck | None = None
+    check: PatternCheck | None = field(default=None, repr=False)
 
     @property
     def name(self) -> str:
@@ -107,7 +111,7 @@ def register_pattern_table(name: str, entries: Iterable[PatternEntry | Rule]) ->
     """Makes a table known by its name in this process. It replaces a registered one of that name."""
     _TABLES[name] = _entries(name, entries)
     parts = [part for entry in _TABLES[name] for part in (entry.check, entry.rule.callback)]
-    note_registration(f"table {name} {[repr(entry.rule) for entry in _TABLES[name]]}", *parts)
+    note_registration(f"table {name} {[in_full(entry.rule) for entry in _TABLES[name]]}", *parts)
 
 
 def _entries(name: str, entries: Iterable[PatternEntry | Rule]) -> tuple[PatternEntry, ...]:

@@ -16,6 +16,7 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
 
 from ...core.ir.verification import verify_module
+from ...core.messages.articles import with_article
 from ...core.messages.diagnostics import Diagnostic, did_you_mean, listening, render
 from ...core.passes.pipelines import run_pipeline
 from ...core.text.parsing import make_context, parse
@@ -205,9 +206,8 @@ def run_batches(calibrator: Calibrator, batches: Iterable[Mapping[str, Any]], co
     count = 0
     for count, batch in enumerate(batches, 1):
         if not isinstance(batch, Mapping):
-            raise ArgumentError(
-                f"batch {count} is a {type(batch).__name__}, expected a dictionary of arrays by argument name"
-            )
+            found = with_article(type(batch).__name__)
+            raise ArgumentError(f"batch {count} is {found}, expected a dictionary of arrays by argument name")
         try:
             data = calibrator.run(batch)
         except ArgumentError as error:

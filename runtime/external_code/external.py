@@ -19,6 +19,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
 
 from ...core.codegens import COMPILER, CodegenContext, NativeCode, find_codegen
+from ...core.messages.articles import with_article
 from ...core.messages.diagnostics import Diagnostic, StepwellError, emit_remark
 from ...core.plugins import maker_of
 from ...core.text.parsing import make_context, parse_text
@@ -80,7 +81,7 @@ class LinkedExternals(LinkedCode):
             assert address is not None
             self.addresses[external.symbol] = address
         else:
-            _refuse(external, f"made a {type(code).__name__}, expected a function, LLVM text or NativeCode")
+            _refuse(external, f"made {with_article(type(code).__name__)}, expected a function, LLVM text or NativeCode")
 
     def _generate(self, external: External, function: FuncOp, context: CodegenContext) -> Any:
         """Returns what the code generator makes of the function, or Stepwell's own code when it cannot be used."""

@@ -56,7 +56,7 @@ class Plan:
 def unavailable() -> str | None:
     """Returns why the library cannot be used, or `None` when it can."""
     if library_file() is None:
-        return "package scipy-openblas32 is not installed (it comes with stepwell[blas])"
+        return "package scipy-openblas32 is not installed: pip install scipy-openblas32"
     return None
 
 

@@ -23,7 +23,7 @@ from ...machine.code_target import CodeTarget, uses_tile_registers
 from ...machine.intrinsics import lacking_feature
 from .. import cache as disk
 from ..errors import CompileError
-from .effort import effort_for
+from .effort import Effort, effort_for
 from .half_floats import BRAIN_FLOATS, HALF_FLOATS
 from .objects import objects_of
 
@@ -96,15 +96,26 @@ def _optimised(
     machine = _target_machine(target)
     module.data_layout = str(machine.target_data)
     module.verify()
-    effort = effort_for(text, speed_level)
-    if effort.level > 0:
-        options = llvm.create_pipeline_tuning_options(speed_level=effort.level)
-        options.loop_vectorization = True
-        options.slp_vectorization = False
-        options.loop_unrolling = effort.unrolls
-        builder = llvm.create_pass_builder(machine, options)
-        _run_once(builder.getModulePassManager(), module, builder)
+    _improve(module, machine, effort_for(text, speed_level))
     return module, machine
+
+
+def _improve(module: llvm.ModuleRef, machine: llvm.TargetMachine, effort: Effort) -> None:
+    """Runs LLVM's passes."""
+    if effort.level == 0:
+        return
+    options = llvm.create_pipeline_tuning_options(speed_level=effort.level)
+    options.loop_vectorization = True
+    options.slp_vectorization = False
+    options.loop_unrolling = True
+    builder = llvm.create_pass_builder(machine, options)
+    if effort.passes:
+        manager = llvm.create_new_module_pass_manager()
+        for name in effort.passes:
+            getattr(manager, f"add_{name}_pass")()
+    else:
+        manager = builder.getModulePassManager()
+    _run_once(manager, module, builder)
 
 
 def _run_once(manager: llvm.ModulePassManager, module: llvm.ModuleRef, builder: llvm.PassBuilder) -> None:

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ...core.messages.articles import with_article
 from ...core.roles import BUFFER_ALIGNMENT, aligned
 from ...lazy_dataclass import dataclass
 from ...te.dtypes import numpy_dtype
@@ -169,7 +170,9 @@ def note_size(sizes: dict[str, tuple[int, str]], name: str, size: int, argument:
 def check_type(value: Any, type_: ArrayType, name: str) -> None:
     """Raises ArgumentError when `value` is no array or has another element type, rank or shape. Strides may be any."""
     if not isinstance(value, np.ndarray):
-        raise ArgumentError(f"argument '{name}' is a {type(value).__name__}, expected a numpy array of type {type_}")
+        raise ArgumentError(
+            f"argument '{name}' is {with_article(type(value).__name__)}, expected a numpy array of type {type_}"
+        )
     if value.dtype != numpy_dtype(type_.dtype):
         raise ArgumentError(
             f"argument '{name}' has element type {value.dtype}, expected {numpy_dtype(type_.dtype)} ({type_})"

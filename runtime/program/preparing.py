@@ -1,9 +1,9 @@
-"""Memory for the functions that pack and fold weights, and the order in which they run."""
+"""Memory for the functions that pack and fold weights, and how they run."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Final
 
 import numpy as np
 
@@ -13,6 +13,12 @@ from .arrays import allocate_together
 from .description import Entry
 
 Array = np.ndarray[Any, Any]
+
+AT_ONCE: Final = 2
+"""The prepare functions that run at the same time. Each keeps its weights and its arena in memory."""
+
+WORTH_THREADS: Final = 1 << 22
+"""The bytes of results from which on a second thread saves more than it costs, which is a fraction of a millisecond."""
 
 
 def room_for(entries: Sequence[Entry]) -> dict[str, list[Array]]:
@@ -29,6 +35,31 @@ def give_back_beside(packed: Iterable[Array]) -> None:
         give_back()
 
 
+def run_all(entries: Sequence[Entry], threads: int, run: Callable[[Entry], None]) -> None:
+    """
+    Calls `run` for each prepare function, and for some at the same time where `threads` are allowed.
+
+    They mostly wait for memory: for pages of results, which the system clears, and of weights, which it maps. Where one
+    reads the result of another, they run one after the other. Raises the error of the first that fails.
+    """
+    order = preparation_order(entries)
+    results = sum(argument.type.nbytes for entry in entries for argument in entry.of("output"))
+    if threads == 1 or len(entries) == 1 or results < WORTH_THREADS or _read_each_other(entries):
+        for entry in order:
+            run(entry)
+        return
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(min(threads, AT_ONCE)) as pool:
+        for _ in pool.map(run, order):
+            pass
+
+
+def _read_each_other(entries: Sequence[Entry]) -> bool:
+    """Returns whether a prepare function reads the result of another."""
+    return any(prepare_function(argument.key) is not None for entry in entries for argument in entry.of("weight"))
+
+
 def preparation_order(entries: Sequence[Entry]) -> list[Entry]:
     """
     Returns prepare functions in an order that keeps the most memory at one time low.
@@ -36,7 +67,7 @@ def preparation_order(entries: Sequence[Entry]) -> list[Entry]:
     Those that need most beside their results come first, while most of the results are not written and so take no
     memory yet. Where one reads the result of another, the order stays.
     """
-    if any(prepare_function(argument.key) is not None for entry in entries for argument in entry.of("weight")):
+    if _read_each_other(entries):
         return list(entries)
     beside = {
         entry.name: sum(argument.type.nbytes for role in ("weight", "arena") for argument in entry.of(role))

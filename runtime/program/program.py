@@ -28,7 +28,7 @@ from .arrays import (
 from .description import Argument, Description, Entry
 from .dlpack import as_inputs, as_outputs
 from .fastcall import MISFIT, FastEntry, RunInto, fast_entry
-from .preparing import give_back_beside, preparation_order, room_for
+from .preparing import give_back_beside, room_for, run_all
 from .results import results_type
 from .sizes import has_readable_strides, overlaps_itself, shape_of_result, sizes_of_call
 
@@ -83,25 +83,28 @@ class Program:
         last user, not with the next round of the cycle collector.
         """
         if prepared is None:
-            self._prepare([entry for entry in description.entries if entry.is_prepare])
+            self._prepare([entry for entry in description.entries if entry.is_prepare], threads)
 
     @property
     def prepared(self) -> Mapping[str, Array]:
         """The results of the prepare functions, by the key of the weight that each is."""
         return self._prepared
 
-    def _prepare(self, entries: Sequence[Entry]) -> None:
+    def _prepare(self, entries: Sequence[Entry], threads: int) -> None:
         """
-        Runs the functions that pack and fold weights.
+        Runs the functions that pack and fold weights, on up to `threads` threads.
 
         Weights in mapped files give their pages back, since the packed copies take their place.
         """
         room = room_for(entries)
-        for entry in preparation_order(entries):
+
+        def run(entry: Entry) -> None:
             BoundEntry(entry, self, once=True).fill(room[entry.name])
-            self._prepared |= {prepare_key(entry.name, index): result for index, result in enumerate(room[entry.name])}
+            self._prepared.update((prepare_key(entry.name, index), made) for index, made in enumerate(room[entry.name]))
             for argument in entry.of("weight"):
                 release(self.weight(argument.key))
+
+        run_all(entries, threads, run)
 
     def weight(self, key: str) -> Array:
         """Returns the array behind a weight argument: from the side-car, or the result of a prepare function."""

@@ -20,6 +20,10 @@ class Trial:
     known: bool
     """True where the database had it already."""
 
+    def __repr__(self) -> str:
+        gain = "" if self.record.ratio is None else f", {self.record.ratio:.2f} × as fast as the default"
+        return f"<stepwell.Trial {self.record.status}{gain}{', known' if self.known else ''}>"
+
 
 @dataclass(frozen=True)
 class KernelReport:

@@ -13,6 +13,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from ...analysis.access_regions import body_accesses
 from ...analysis.affine import linear_terms
+from ...core.messages.articles import quoted
 from ...dialects.tensor_loop import AllocOp, BlockOp, FuncOp
 from ...dialects.tensor_loop.syntax import value_name
 from ...lazy_dataclass import dataclass
@@ -50,7 +51,7 @@ def users_of(buffer: SSAValue, blamed: Operation) -> list[User]:
     """
     if isinstance(buffer.owner, Operation) and not isinstance(buffer.owner, AllocOp):
         refuse(
-            f"{value_name(buffer)} is made by a '{buffer.owner.name}', expected an argument or a tensor_loop.alloc",
+            f"{value_name(buffer)} is made by {quoted(buffer.owner.name)}, expected an argument or a tensor_loop.alloc",
             blamed,
         )
     function = function_of(blamed)
@@ -63,7 +64,9 @@ def users_of(buffer: SSAValue, blamed: Operation) -> list[User]:
         block = _block_around(op)
         if block is None or not isinstance(op, memref.LoadOp | memref.StoreOp):
             refuse(
-                f"{value_name(buffer)} is used by a '{op.name}', expected loads and stores in blocks only", blamed, op
+                f"{value_name(buffer)} is used by {quoted(op.name)}, expected loads and stores in blocks only",
+                blamed,
+                op,
             )
         around = _block_around(block)
         if around is not None:

@@ -24,6 +24,7 @@ from ...analysis.reductions import Accumulator, accumulators, reduction_nest
 from ...analysis.reorder import is_reassociable
 from ...core.ir.kinds import is_kind
 from ...core.ir.walk import ops_of, walk
+from ...core.messages.articles import quoted
 from ...dialects.tensor_loop import AllocOp, BlockOp, ForOp, InitOp, LoopOp, YieldOp
 from ...dialects.tensor_loop.syntax import value_name
 from ...lazy_dataclass import dataclass
@@ -64,7 +65,7 @@ def orderless(block: BlockOp) -> Blame | None:
     """Returns why the runs of `block` cannot be told from their loads and stores: an assert, a call, a nested block."""
     for op in walk(block.body):
         if not _is_orderless(op.__class__):
-            return Blame(f"{block_name(block)} holds a '{op.name}', which must keep its place", block)
+            return Blame(f"{block_name(block)} holds {quoted(op.name)}, which must keep its place", block)
     found = body_accesses(block.body.block)
     buffers = list(dict.fromkeys(access.buffer for access in found.accesses))
     if found.opaque or len({root_buffer(buffer) for buffer in buffers}) != len(buffers):
@@ -113,7 +114,7 @@ class Dependences:
                 if blame is not None:
                     return blame
             elif not is_kind(op.__class__, LoopOp | YieldOp | AllocOp) and not _in_block(op):
-                return Blame(f"the loop holds a '{op.name}' outside of blocks", op)
+                return Blame(f"the loop holds {quoted(op.name)} outside of blocks", op)
         return None
 
     @cached_property

@@ -12,6 +12,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from ...analysis.affine import affine_of_value, bounds, linear_terms
 from ...analysis.reductions import accumulators
+from ...core.messages.articles import quoted
 from ...dialects.schedule.ops import PadToTileOp, TransformLayoutOp
 from ...dialects.tensor_loop import BlockOp
 from ...dialects.tensor_loop.syntax import value_name
@@ -204,7 +205,7 @@ def pad_to_tile(block: BlockOp, multiples: Sequence[Number]) -> None:
 def _check_paddable(block: BlockOp, grown: set[int]) -> None:
     for op in block.walk():
         if op.name in _TRAPPING or op.name.startswith("tile."):
-            refuse(f"{block_name(block)} holds a '{op.name}', which zeros may not reach", block)
+            refuse(f"{block_name(block)} holds {quoted(op.name)}, which zeros may not reach", block)
     for op in (*loads_in(block), *stores_in(block)):
         static_type(op.memref, block)
         mentioned = [index for index in op.indices if _mentions(index, block, grown)]

@@ -7,6 +7,7 @@ from xdsl.ir import Attribute
 from xdsl.irdl import IRDLOperation
 
 from ...analysis.loop_nests import body_ops
+from ...core.messages.articles import quoted
 from ...dialects.schedule.ops import AnnotateOp, ParallelOp, UnrollOp, VectorizeOp
 from ...dialects.tensor_loop import BlockOp, ForOp, LoopOp
 from .dependences import Dependences, only_reduces
@@ -115,7 +116,7 @@ def annotate(target: ForOp | BlockOp, key: str, value: Attribute | int | str) ->
         refuse(f'the key "{key}" has characters other than ASCII ones', target)
     assert isinstance(target, IRDLOperation)
     if key in target.get_irdl_definition().properties:
-        refuse(f"\"{key}\" is a property of a '{target.name}', expected another key", target)
+        refuse(f'"{key}" is a property of {quoted(target.name)}, expected another key', target)
     if "." not in key:
         refuse(f'the key "{key}" has no prefix, expected a name such as "mypkg.{key}"', target)
     target.attributes[key] = as_attribute(value)

@@ -16,6 +16,7 @@ from ...analysis.affine import affine_of_value, is_linear, linear_terms
 from ...analysis.loop_nests import body_ops
 from ...analysis.reductions import accumulators, reduction_nest
 from ...analysis.reorder import is_reassociable
+from ...core.messages.articles import quoted
 from ...dialects import tile
 from ...dialects.schedule.ops import BlockizeOp, TensorizeOp
 from ...dialects.tensor_loop import BlockOp, ForOp, GridOp
@@ -200,7 +201,7 @@ def _difference(block: BlockOp) -> str:
     update = accumulator.store.value.owner
     if not isinstance(update, arith.AddfOp | arith.AddiOp):
         what = update.name if isinstance(update, Operation) else "value"
-        return f"it updates {name} by a '{what}', expected an addition"
+        return f"it updates {name} by {quoted(what)}, expected an addition"
     if not is_reassociable(accumulator):
         return f"the additions to {name} lack fastmath<reassoc>"
     if initial_value(block, accumulator) is None:
@@ -208,7 +209,7 @@ def _difference(block: BlockOp) -> str:
     added = update.rhs if update.lhs is accumulator.loads[0].res else update.lhs
     if not isinstance(added.owner, arith.MulfOp | arith.MuliOp):
         what = added.owner.name if isinstance(added.owner, Operation) else "value"
-        return f"it adds a '{what}' to {name}, expected a product"
+        return f"it adds {quoted(what)} to {name}, expected a product"
     if factors_of(accumulator, block) is None:
         return "the factors are no loaded elements of one type, or the product lacks fastmath<contract>"
     return "its axes do not choose rows, columns and terms of the sum"
@@ -281,12 +282,14 @@ def _step(block: BlockOp, axis: int, op: memref.LoadOp | memref.StoreOp) -> tupl
     for dimension, index in enumerate(op.indices):
         expr = affine_of_value(index, dims)
         if expr is None or (axis in expr.used_dims() and not is_linear(expr)):
-            refuse(f"an index of a '{op.name}' in {block_name(block)} is no sum of axes", block, op)
+            refuse(f"an index of {quoted(op.name)} in {block_name(block)} is no sum of axes", block, op)
         factor = linear_terms(expr)[0].get(AffineDimExpr(axis), 0)
         if factor:
             found.append((dimension, factor))
     if len(found) > 1 or (found and found[0][1] < 1):
-        refuse(f"the axis moves a '{op.name}' in {block_name(block)} along several dimensions or backwards", block, op)
+        refuse(
+            f"the axis moves {quoted(op.name)} in {block_name(block)} along several dimensions or backwards", block, op
+        )
     return found[0] if found else (-1, 1)
 
 
@@ -308,7 +311,7 @@ def _check_maps(block: BlockOp, axis: int) -> None:
         elif isinstance(op, memref.StoreOp):
             continue
         elif op.regions or len(op.results) != 1 or op.name.partition(".")[0] not in ("arith", "math"):
-            refuse(f"{block_name(block)} holds a '{op.name}', which has no form on tiles", block, op)
+            refuse(f"{block_name(block)} holds {quoted(op.name)}, which has no form on tiles", block, op)
         elif not isinstance(op.results[0].type, IndexType) and any(
             isinstance(operand.type, IndexType) for operand in op.operands
         ):

@@ -52,6 +52,9 @@ class Replay:
             if is_written(function):
                 function.attributes[WRITTEN] = UnitAttr()
 
+    def __repr__(self) -> str:
+        return f"<stepwell.Replay, {self.num_steps} steps done>"
+
     def run(self, op: StepOp) -> tuple[Operation | int, ...]:
         """
         Runs a step, and returns what its results stand for: loops, blocks, numbers. Raises an error at the loop or

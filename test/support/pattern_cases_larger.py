@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pattern_cases import EXP, TESTS, VALUES, a, add, b, exp, relu, sub, tanh
+from pattern_cases_reach import REACH
 from pattern_programs import Case, F, M, bin_, call_of, chain, choice, choices, full, matmul, u
 from stepwell.patterns.language.combinators import together
 from stepwell.patterns.language.constraints import Argument
@@ -115,5 +116,5 @@ LARGER = [
          (u("exp", result="%e") + bin_("subtract", "%e", "%y"),), "exp_exp_subtract_", 2),
 ]  # fmt: skip
 
-CASES = [*VALUES, *TESTS, *LARGER]
+CASES = [*VALUES, *TESTS, *LARGER, *REACH]
 assert len({case.name for case in CASES}) == len(CASES)

@@ -16,7 +16,7 @@ from types import ModuleType
 
 from pattern_cases_larger import CASES
 from stepwell.dialects.pattern import Pattern as PatternDialect
-from stepwell.patterns.language import combinators, constraints, patterns, rules, structures
+from stepwell.patterns.language import chains, combinators, constraints, patterns, rules, structures
 from stepwell.patterns.language.patterns import Pattern, all_below
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -125,6 +125,18 @@ ROWS = (
         "python": "patterns/test_larger_rules.py::test_a_call_of_a_kernel_by_name[python]",
         "text": "patterns/test_larger_rules.py::test_a_call_of_a_kernel_by_name[text]"}),
     Row("captured attribute", "S4-8", ("Capture",), ("attribute",), ("captured attribute",)),
+    Row("any result", "L-17", ("Result", "result"), ("result",), ("any result",)),
+    Row("operands in any order", "L-17", ("Op", "unordered"), ("op",), ("unordered", "unordered with a rest")),
+    Row("all operands that are left", "L-17", ("Rest",), ("rest",), ("each of the rest",)),
+    Row("chain of any length", "L-17", ("Chain", "chain"), ("chain",),
+        ("chain", "chain of none", "chain of two operands")),
+    Row("comparison of numbers", "L-17", ("compare",), ("require",), ("compare", "compare attributes")),
+    Row("contrary of a condition", "L-17", ("negated",), ("require",), ("not a condition", "not a comparison")),
+    Row("attribute that is computed", "L-17", ("Computed", "compute"), ("compute",), (), {
+        "positive": "patterns/test_numbers.py::test_a_computed_attribute",
+        "negative": "patterns/test_numbers.py::test_a_computed_attribute",
+        "rewrite": "patterns/test_numbers.py::test_a_computed_attribute"}, MAKES),
+    Row("single user", "L-17", ("single_user",), ("holds",), ("single_user",)),
     Row("named condition of a rule", "S4-51", ("Require", "require"), ("require",), ("require",)),
     Row("new op", "S4-40", ("Create", "create"), ("create", "rewrite", "yield"), (), {
         "python.positive": f"{RIGHT}::test_right_side[create-python]",
@@ -232,6 +244,7 @@ NOT_CONSTRUCTS = {
     "depth": "walks patterns", "bottom_up": "walks patterns",
     "is_far_reaching": "walks patterns", "fresh_key": "makes keys", "form": "registers patterns",
     "frozen": "makes values hashable",
+    "all_key": "makes keys", "keys_of_many": "walks patterns",
     "argument_name": "reads programs",
     "attribute_of": "reads programs", "described": "text of messages", "same_attribute": "compares attributes",
     "has_attribute": "compares attributes",
@@ -257,7 +270,7 @@ DEFINITIONS = frozenset({"define", "gives"})
 def python_names() -> set[str]:
     """The public classes and functions of the pattern modules, and the public methods of patterns."""
     found: set[str] = set()
-    for module in (patterns, constraints, structures, combinators, rules):
+    for module in (patterns, constraints, structures, combinators, chains, rules):
         found |= set(_public(module))
     for kind in (Pattern, patterns.Op, structures.Call, structures.If):
         found |= {name for name, thing in vars(kind).items() if not name.startswith("_") and inspect.isfunction(thing)}
@@ -320,7 +333,7 @@ def source_around(path: Path, start: ast.AST) -> str:
 @cache
 def case_source(name: str) -> str:
     """What makes the Python pattern of a case, as source, with the classes of all its parts."""
-    for path in (SUPPORT / "pattern_cases.py", SUPPORT / "pattern_cases_larger.py"):
+    for path in sorted(SUPPORT.glob("pattern_cases*.py")):
         for node in ast.walk(_tree(path)):
             if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Case" and _first(node) == name:
                 given = [*node.args[1:2], *(each.value for each in node.keywords if each.arg == "when")]

@@ -7,8 +7,10 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from random_programs import values_of
+from random_reach import random_chain, random_comparison, random_rest, random_test, reaching_further
 from slow_tests import CALLEES, CONSTANTS, values_between
 from stepwell.dialects.traits import is_commutative
+from stepwell.patterns.language.chains import Chain
 from stepwell.patterns.language.combinators import Together, is_expr
 from stepwell.patterns.language.constraints import And, Argument, HasAttr, HasKind, Literal, Not, Where
 from stepwell.patterns.language.patterns import (
@@ -25,7 +27,7 @@ from stepwell.patterns.language.patterns import (
     fresh_key,
 )
 from stepwell.patterns.language.registry import RuleError
-from stepwell.patterns.language.rules import Require, Rule
+from stepwell.patterns.language.rules import Require, Rule, negated
 from stepwell.patterns.language.structures import Call, Dominates, Function, If
 from stepwell.patterns.matching.compiled_rule import compile_rule
 from xdsl.dialects.builtin import (
@@ -86,22 +88,9 @@ def random_pattern(choose: random.Random, depth: int, shared: list[Pattern]) -> 
         return Call(choose.choice((None, "f", Function(None, below()))), choose.choice((None, (below(),))))
     if pick < 0.95:
         return If(below(), below(), below())
+    if pick < 0.97:
+        return random_chain(choose, below())
     return choose.choice((Op(()), Op((), (below(), Rest())), Result(Op(()), 1), Op(NAMES, (Rest(),))))
-
-
-def random_test(choose: random.Random, inner: Pattern) -> Pattern:
-    """A pattern with a test that may hold."""
-    tests = (
-        lambda: inner.single_use(),
-        lambda: inner.has_shape(choose.choice((4, 5, None))),
-        lambda: inner.has_shape(choose.choice((None, 3, 4)), 4),
-        lambda: inner.has_dtype(choose.choice(("f32", "f16", "i32"))),
-        lambda: inner.has_kind(choose.choice(("elementwise", "broadcast", "reduction", "opaque"))),
-        lambda: inner.has_attr({"my.tag": choose.choice(("a", "b"))}),
-        lambda: inner.has_attr({"axis": -1}),
-        lambda: inner.holds(choose.choice(("float", "static", "block-argument", "integer"))),
-    )
-    return choose.choice(tests)()
 
 
 # Patterns of a program
@@ -240,7 +229,8 @@ class Generaliser:
         if is_commutative(op) and self.chance(0.5):
             operands.reverse()
         if self.chance(0.1):
-            return *(self.of(each, depth - 1) for each in operands[: self.choose.randrange(len(operands) + 1)]), Rest()
+            count = self.choose.randrange(len(operands) + 1)
+            return *(self.of(each, depth - 1) for each in operands[:count]), random_rest(self.choose)
         made = [self.of(each, depth - 1) for each in operands]
         return tuple(made[:1] * len(made) if self.chance(0.05) else made)
 
@@ -306,6 +296,8 @@ class Generaliser:
             lambda: self.related(made),
             lambda: self.reassociated(made),
             lambda: random_test(self.choose, made),
+            lambda: reaching_further(self.choose, made),
+            lambda: reaching_further(self.choose, made),
         ]
         return self.choose.choice(options)()
 
@@ -355,6 +347,7 @@ def sure_keys(pattern: Pattern) -> list[str]:
     if isinstance(pattern, Or | Not):
         return [key] if isinstance(pattern, Or) else []
     parts = (pattern.parent, pattern.child) if isinstance(pattern, Dominates) else pattern.parts()
+    parts = (pattern.start,) if isinstance(pattern, Chain) else parts
     if isinstance(pattern, Result):  # what an op with several results stands for is no value
         inner = pattern.op.key  # type: ignore[attr-defined]
         return [key, *(each for each in sure_keys(pattern.op) if each != inner)]
@@ -392,5 +385,8 @@ def _random_rule(choose: random.Random, module: ModuleOp, *, derived: bool) -> R
     if keys and choose.random() < 0.25:
         name = choose.choice(("single-use", "not-same", "same-type", "only-used-by", "block-argument"))
         count = 1 if name in ("single-use", "block-argument") else 2
-        conditions.append(Require(name, tuple(choose.choice(keys) for _ in range(count))))
-    return Rule("random", pattern, (), tuple(conditions))
+        given = Require(name, tuple(choose.choice(keys) for _ in range(count)))
+        conditions.append(given if choose.random() < 0.7 else negated(given))
+    if keys and choose.random() < 0.3:
+        conditions.append(random_comparison(choose, pattern, keys))
+    return Rule("random", pattern, (), tuple(conditions), injective=choose.random() < 0.1)

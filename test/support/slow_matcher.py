@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from itertools import permutations
 from typing import Any, Final
 
+from slow_reach import are_different, chosen, formula_holds, same
 from slow_tests import (
     CALLEES,
     CONSTANTS,
@@ -33,14 +34,15 @@ from stepwell.core.ir.normal_form import normal_properties, normal_property
 from stepwell.dialects.traits import is_commutative
 from stepwell.patterns.language import constraints as c
 from stepwell.patterns.language import structures as s
+from stepwell.patterns.language.chains import Chain
 from stepwell.patterns.language.combinators import Expression, Together
-from stepwell.patterns.language.patterns import Any_, Capture, Constant, Op, Or, Pattern, Rest, Result, Splat
+from stepwell.patterns.language.patterns import Any_, Capture, Constant, Op, Or, Pattern, Rest, Result, Splat, all_below
 from stepwell.patterns.language.rules import Require, Rule
 from xdsl.dialects.builtin import (
     StringAttr,
     SymbolRefAttr,
 )
-from xdsl.ir import Attribute, Operation, OpResult, SSAValue
+from xdsl.ir import Operation, OpResult, SSAValue
 
 Assignment = dict[str, object]
 
@@ -62,6 +64,8 @@ def key_of(pattern: Any) -> str:
 def rule_assignments(rule: Rule, value: SSAValue) -> Iterator[Assignment]:
     """The ways in which the left side stands for `value` and all conditions of the rule hold."""
     for way in assignments(rule.lhs, value, {}):
+        if rule.injective and not are_different(rule, way):
+            continue
         if all(required(each, way) for each in (*rule.when, *deferred(way))):
             yield way
 
@@ -87,14 +91,6 @@ def bind(way: Assignment, key: str, thing: object) -> Iterator[Assignment]:
         yield {**way, key: thing}
     elif same(way[key], thing):
         yield way
-
-
-def same(one: object, other: object) -> bool:
-    if isinstance(one, tuple) and isinstance(other, tuple):
-        return len(one) == len(other) and all(a is b for a, b in zip(one, other, strict=True))
-    if isinstance(one, Attribute) and isinstance(other, Attribute):
-        return one == other
-    return one is other
 
 
 def _by_kind(pattern: Pattern, value: SSAValue, bound: Assignment) -> Iterator[Assignment]:
@@ -129,7 +125,7 @@ def _by_kind(pattern: Pattern, value: SSAValue, bound: Assignment) -> Iterator[A
             if isinstance(value, OpResult) and len(value.op.results) == 1:
                 yield from op_assignments(pattern, value.op, bound)
         case Result(inner, index):
-            if isinstance(value, OpResult) and value.index == index:
+            if isinstance(value, OpResult) and index in (None, value.index):
                 for way in _of_op(inner, value, bound):
                     yield from bind(way, key_of(inner), value.op)
         case s.Call() | s.If():
@@ -144,6 +140,8 @@ def _by_kind(pattern: Pattern, value: SSAValue, bound: Assignment) -> Iterator[A
                 yield way
         case s.Dominates():
             yield from _dominated(pattern, value, bound)
+        case Chain():
+            yield from _chained(pattern, value, 0, (), bound)
         case _:
             raise AssertionError(pattern)
 
@@ -181,10 +179,12 @@ def op_assignments(pattern: Op, op: Operation, bound: Assignment) -> Iterator[As
     if (pattern.names and op.name not in pattern.names) or not op.results:
         return
     for way in _attributes(pattern.attributes, op, bound):
-        yield from _operands(pattern.operands, op, way)
+        yield from _operands(pattern.operands, op, way, pattern.is_unordered)
 
 
-def _operands(wanted: tuple[Pattern, ...] | None, op: Operation, bound: Assignment) -> Iterator[Assignment]:
+def _operands(
+    wanted: tuple[Pattern, ...] | None, op: Operation, bound: Assignment, unordered: bool = False
+) -> Iterator[Assignment]:
     if wanted is None:
         yield bound
         return
@@ -193,11 +193,12 @@ def _operands(wanted: tuple[Pattern, ...] | None, op: Operation, bound: Assignme
     given = tuple(op.operands)
     if len(given) < len(single) or (rest is None and len(given) != len(single)):
         return
-    for order in permutations(given) if is_commutative(op) else [given]:
+    orders = [*chosen(given, len(single))] if unordered else permutations(given) if is_commutative(op) else [given]
+    for order in orders:
         for way in _all_of(list(zip(single, order, strict=False)), bound):
             if rest is None:
                 yield way
-            else:
+            elif rest.each is None or all(_fits(rest.each, each, way) for each in order[len(single) :]):
                 yield from bind(way, rest.key, order[len(single) :])
 
 
@@ -218,6 +219,8 @@ def _attributes(wanted: tuple[tuple[str, Any], ...], op: Operation, bound: Assig
 def required(require: Require, way: Assignment) -> bool:
     """Whether a condition of a rule holds; one that names what took no part does not."""
     things = [way.get(key) for key in require.keys]
+    if require.name in ("compare", "not"):
+        return None not in things and formula_holds(require, things)
     values = [each.results[0] if isinstance(each, Operation) else each for each in things]
     return all(isinstance(each, SSAValue) for each in values) and condition_holds(require.name, values)  # type: ignore[arg-type]
 
@@ -368,6 +371,21 @@ def _dominated(pattern: s.Dominates, value: SSAValue, bound: Assignment) -> Iter
                     continue
                 for found in assignments(pattern.parent, parent, way):
                     yield {**found, path(pattern.key): frozenset(between)}
+
+
+def _chained(
+    pattern: Chain, value: SSAValue, steps: int, on_way: tuple[SSAValue, ...], bound: Assignment
+) -> Iterator[Assignment]:
+    """The ways in which steps lead to `value`, the longest first. Names of a step are its own."""
+    own = {each.key for each in all_below(pattern.step)}
+    for way in assignments(pattern.step, value, bound):
+        before = way[pattern.link.key]
+        assert isinstance(before, SSAValue)
+        outside = {key: thing for key, thing in way.items() if key not in own}
+        yield from _chained(pattern, before, steps + 1, (*on_way, value), outside)
+    if steps >= pattern.least:
+        for way in assignments(pattern.start, value, bound):
+            yield {**way, path(pattern.key): on_way}
 
 
 def _fits(pattern: Pattern, value: SSAValue, bound: Assignment) -> bool:

@@ -63,6 +63,9 @@ class Program:
     largest: float
     """The largest finite absolute value on the way, 1 at least."""
 
+    def __repr__(self) -> str:
+        return f"<stepwell.Program of {len(self.inputs)} inputs and {len(self.expected)} results>"
+
 
 @dataclass
 class _Builder:

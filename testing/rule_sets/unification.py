@@ -13,6 +13,7 @@ from ...lazy_dataclass import dataclass
 from ...patterns.language.constraints import Holds, Literal, Test, Where
 from ...patterns.language.patterns import Any_, Capture, Constant, Op, Or, Pattern, Splat
 from ...patterns.language.rules import NUMERICS, Require, Rule
+from ...patterns.language.shown import in_full
 
 FLIPS: Final = 4
 """The combinations of orders of commutative operands that are tried for one pair of ops."""
@@ -199,7 +200,7 @@ def overlaps(ctx: Context, rule: Rule, other: Rule) -> Iterator[Rule]:
                 joint = _joint(unifier, rule, other, place)
             except NotUnifiable:
                 joint = None
-            if joint is not None and (text := repr(joint.lhs)) not in seen:
+            if joint is not None and (text := in_full(joint.lhs)) not in seen:
                 seen.add(text)
                 yield joint
             if flips + 1 >= 1 << unifier.met:

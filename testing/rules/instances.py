@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr, TensorType
 from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue
 
 from ...lazy_dataclass import dataclass
+from ...patterns.language.chains import Chain
 from ...patterns.language.combinators import Together
 from ...patterns.language.constraints import And, Argument, Literal, Not, Where
 from ...patterns.language.patterns import Any_, Capture, Constant, Op, Or, Pattern, Rest, Result, Splat
@@ -114,9 +115,9 @@ class InstanceMaker(LeafMaker):
             case Result(op, index):
                 self._value(op)
                 found = self._values[_known_key(op)]
-                if not isinstance(found, Operation) or index >= len(found.results):
+                if not isinstance(found, Operation) or (index or 0) >= len(found.results):
                     raise Impossible
-                return found.results[index]
+                return found.results[index or 0]
             case Or(alternatives):
                 return self._value(self._choose.element(alternatives), spec)
             case Where(inner):
@@ -131,6 +132,8 @@ class InstanceMaker(LeafMaker):
                 return [self._value(each) for each in patterns][0]
             case Dominates():
                 return self._dominated(pattern)
+            case Chain():
+                return self._chained(pattern)
             case Call():
                 return self._call(pattern)
             case If():
@@ -174,6 +177,16 @@ class InstanceMaker(LeafMaker):
         result = self._value(pattern.child)
         self._feed = None
         return result
+
+    def _chained(self, pattern: Chain) -> SSAValue:
+        """What the chain begins with, and up to two steps more than it has at least."""
+        value = self._value(pattern.start)
+        for _ in range(self._choose.integer(pattern.least, pattern.least + 2)):
+            known = dict(self._values)
+            self._values[pattern.link.key] = value
+            value = self._value(pattern.step)
+            self._values = known
+        return value
 
     def _if(self, pattern: If) -> SSAValue:
         condition = self._argument(None)

@@ -167,7 +167,7 @@ class Mutator:
                     if isinstance(test, HasDtype | HasType):
                         other = Where(inner, HasDtype("f64"), pattern.key)
                         yield self._patterned(f"element type of {self._name(inner)} becomes f64", pattern, other)
-                case Result(_, index):
+                case Result(_, int(index)):
                     other = replace(pattern, index=index + 1)
                     yield self._patterned(f"result {index} becomes {index + 1}", pattern, other)
                 case _:

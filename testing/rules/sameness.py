@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from ...patterns.language.patterns import Op, Pattern, all_below
 from ...patterns.language.rules import Rule
+from ...patterns.language.shown import in_full
 
 SAME_RULE: Final = "the same rule, but for names and the order of operands of commutative ops"
 
@@ -23,7 +24,7 @@ def canonical_forms(rule: Rule, commutes: Callable[[str], bool] | None = None) -
     swaps = [p for p in ops if commutes is not None and p.names and all(map(commutes, p.names))][:MOST_SWAPS]
     for choice in product((False, True), repeat=len(swaps)):
         swapped = {id(p) for p, chosen in zip(swaps, choice, strict=True) if chosen}
-        text = repr((_Numbering(swapped).pattern(rule.lhs), rule.free and repr(rule.free), rule.numerics))
+        text = repr((_Numbering(swapped).pattern(rule.lhs), rule.free and in_full(rule.free), rule.numerics))
         numbering = _Numbering(swapped)
         numbering.pattern(rule.lhs)
         yield text + numbering.renamed(repr((rule.when, rule.rhs)))
@@ -54,7 +55,7 @@ class _Numbering:
             if isinstance(value, Pattern):
                 parts.append(self.pattern(value))
             else:
-                parts.append([self.pattern(item) for item in value] if is_patterns else repr(value))
+                parts.append([self.pattern(item) for item in value] if is_patterns else in_full(value))
         return parts
 
     def renamed(self, text: str) -> str:

@@ -21,7 +21,7 @@ from xdsl.passes import ModulePass
 from xdsl.universe import XDSL_UNIVERSE, Universe
 from xdsl.utils.target import Target
 
-from ...core.messages.diagnostics import Diagnostic, StepwellError
+from ...core.messages.diagnostics import Diagnostic, StepwellError, closest
 from ...core.messages.files import reason_of
 from ...core.messages.points import SourcePoint
 from ...core.plugins import LoadedPlugin, StepwellPlugin, registry
@@ -58,7 +58,8 @@ def _load(file: str) -> None:
         with path.open("rb"):
             pass
     except OSError as error:
-        raise StepwellError(Diagnostic(f"cannot read plug-in '{file}': {reason_of(error)}")) from error
+        problem = f"cannot read plug-in '{file}': {reason_of(error)}"
+        raise StepwellError(Diagnostic(problem, hint=_near(Path(file)))) from error
     if path.suffix != ".py":
         raise StepwellError(
             Diagnostic(f"plug-in '{file}' is no Python file", hint="rules are files of -p apply-patterns")
@@ -74,6 +75,13 @@ def _load(file: str) -> None:
     taken = list(_added(module, file, root))
     if taken:
         raise StepwellError(Diagnostic(f"plug-in '{file}': {'; '.join(taken)}"))
+
+
+def _near(path: Path) -> str:
+    """Returns the hint for a file that cannot be read."""
+    beside = path.parent.glob("*.py") if path.parent.is_dir() else ()
+    near = closest(path.stem, [each.stem for each in beside])
+    return f"did you mean '{near}.py'?" if near else f"{FLAG} takes a Python file, or a folder with an __init__.py"
 
 
 def _imported(path: Path) -> ModuleType:

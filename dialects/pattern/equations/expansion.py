@@ -18,7 +18,8 @@ def expand(scope: Scope, name: str, arguments: Sequence[SSAValue], at: int) -> S
         scope.tokens.fail(f"the file defines no pattern '{name}' above this; it defines {names}", at)
     body = known[name]
     if len(arguments) != len(body.args):
-        scope.tokens.fail(f"the pattern '{name}' takes {len(body.args)} arguments, found {len(arguments)}", at)
+        word = "argument" if len(body.args) == 1 else "arguments"
+        scope.tokens.fail(f"the pattern '{name}' takes {len(body.args)} {word}, found {len(arguments)}", at)
     copies: dict[SSAValue, SSAValue] = dict(zip(body.args, arguments, strict=True))
     *ops, gives = body.ops
     for op in ops:

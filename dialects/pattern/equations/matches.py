@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from xdsl.dialects.builtin import DictionaryAttr, FloatAttr, IntegerAttr, StringAttr, f64, i64
+from xdsl.dialects.builtin import DictionaryAttr, FloatAttr, IntegerAttr, StringAttr, UnitAttr, f64, i64
 from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
@@ -113,6 +113,9 @@ class Matches:
         if not self._tokens.is_kind(MLIRTokenKind.HASH_IDENT):
             return value
         number = self._tokens.text[1:]
+        if number == "any":
+            self._tokens.take()
+            return self._add("result", at, value)
         if not number.isdigit():
             self._tokens.fail(f"expected the number of a result after '#', found '{number}'")
         self._tokens.take()
@@ -123,7 +126,8 @@ class Matches:
         if name in self._scope.functions:
             return self._call_of_function(name, at)
         if name.endswith("..."):
-            value = self._add("rest", at)
+            each = [self.read()] if self._tokens.take_if("each") else []
+            value = self._add("rest", at, *each)
             self._scope.bind(name[:-3], value, at)
             return value
         if name not in self._scope.names:
@@ -168,15 +172,36 @@ class Matches:
 
     def _call(self, at: int) -> SSAValue:
         """Reads `relu(%x)`, `[floor, ceil](%x)`, and `relu?(%x)`, which is `relu(%x) or %x`."""
+        unordered = self._tokens.take_if("unordered") is not None
         names = self._tokens.op_names()
-        optional = self._tokens.take_if("?") is not None
+        mark = self._tokens.take_if("?", "+", "*")
         values, properties = self.arguments(f"'{' or '.join(names)}'")
+        if mark in ("+", "*"):
+            return self._chain(at, names, values, properties, 1 if mark == "+" else 0)
         value = self._op(at, names, *values, properties=properties)
-        if not optional:
+        if unordered:
+            value.owner.properties["unordered"] = UnitAttr()  # pyright: ignore
+        if mark is None:
             return value
         if len(values) != 1:
             self._tokens.fail(f"an op that may be absent has one operand, found {len(values)}", at)
         return self._add("or", at, value, values[0])
+
+    def _chain(
+        self,
+        at: int,
+        names: list[str],
+        values: list[SSAValue],
+        properties: dict[str, Attribute | str],
+        least: int,
+    ) -> SSAValue:
+        """Makes a chain of ops, of which the first operand stands for the one before."""
+        if not values:
+            self._tokens.fail("a chain goes through the first operand of each op, found none", at)
+        link = self._add("any", at)
+        step = self._op(at, names, link, *values[1:], properties=properties)
+        given: dict[str, Attribute] = {} if least else {"least": IntegerAttr(0, i64)}
+        return self._add("chain", at, step, link, values[0], **given)
 
     def _call_of_function(self, name: str, at: int) -> SSAValue:
         values, properties = self.arguments(f"'%{name}'")
@@ -221,7 +246,7 @@ class Matches:
             case "type":
                 return self._add("has_type", at, value, type=parser.parse_attribute())
             case "shape":
-                return self._add("has_shape", at, value, sizes=parse_sizes(parser))
+                return self._shaped(value, at)
             case "kind":
                 return self._add("has_kind", at, value, kinds=StringAttr(parser.parse_str_literal("kinds")))
             case "":
@@ -229,6 +254,28 @@ class Matches:
                 return self._add("has_attr", at, value, wanted=wanted)
             case other:
                 self._tokens.fail(f"expected dtype, type, shape, kind or attributes in braces, found '{other}'", at)
+
+    def _shaped(self, value: SSAValue, at: int) -> SSAValue:
+        """Reads a shape. A name in it stands for a size, the same one wherever it stands, and never for `?` twice."""
+        named_sizes: list[tuple[str, int]] = []
+
+        def name_of(number: int) -> bool:
+            if self._tokens.is_variable():
+                named_sizes.append((self._tokens.variable("a size"), number))
+                return True
+            return False
+
+        value = self._add("has_shape", at, value, sizes=parse_sizes(self._tokens.parser, name_of))
+        for name, dimension in named_sizes:
+            if name in self._scope.names or name in self._scope.functions:
+                self._tokens.fail(f"%{name} has been bound before", at)
+            known = self._scope.sizes.setdefault(name, (value, dimension))
+            if known != (value, dimension):
+                other = 0 if known[0] is value else 1
+                formula = StringAttr(f"size($0, {known[1]}) == size(${other}, {dimension})")
+                things = [known[0], value][: other + 1]
+                self._scope.add("require", at, things, named(["compare"], {"formula": formula}), results=0)
+        return value
 
     def _held(self, value: SSAValue, at: int) -> SSAValue:
         """Reads what follows `holds`: a condition of what is before it, and of others."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from io import StringIO
 from typing import Any, Final
 
@@ -14,9 +14,10 @@ from xdsl.printer import Printer
 
 from ..sizes import sizes_text
 from .matches import INFIX, NEGATION
+from .numbers import written_formula
 from .replacements import ALONE, INSIDE
 from .replacements import SAME_OP as WITH_OPERANDS
-from .rule import ROOT, SAME_OP
+from .rule import COMPARE, NOT, ROOT, SAME_OP
 from .scope import DEFAULT_DIALECT
 
 _SIGNS: Final = {name: sign for sign, name in INFIX.items()}
@@ -24,7 +25,7 @@ _SUFFIX, _OR, _AND, _NOT, _SUM, _PRODUCT, _SIGN, _PRIMARY = range(8)
 """The strength with which the parts of an equation bind."""
 
 _RANK: Final = {"+": _SUM, "-": _SUM, "*": _PRODUCT, "/": _PRODUCT}
-_OWN_WORDS: Final = ("constant", "any_op", "literal", "argument", "not", "partition")
+_OWN_WORDS: Final = ("constant", "any_op", "literal", "argument", "not", "partition", "unordered")
 _NAME: Final = re.compile(r"[A-Za-z_][\w.]*(?:-\w+)*")
 
 
@@ -48,9 +49,17 @@ def equation_of(rule: Operation) -> str | None:
 def condition_text(op: Operation, arguments: Sequence[str]) -> str:
     """Returns a condition on `arguments` as it stands after `where`."""
     name, remark = _string(op.properties["target"]), op.properties.get("remark")
+    given: dict[str, Attribute] = dict(getattr(op.properties.get("parameters"), "data", {}))
+    negated = name == NOT and "condition" in given
+    if negated:
+        name = _string(given.pop("condition"))
     if not _NAME.fullmatch(name):
         raise NoEquation
-    text = f"{name}({', '.join([*arguments, *_parameters(op)])})"
+    if name == COMPARE and "formula" in given:
+        text = written_formula(_string(given["formula"]), arguments)
+    else:
+        text = f"{name}({', '.join([*arguments, *_named(given)])})"
+    text = f"not {text}" if negated else text
     return text if remark is None else f"{text} remark {_attribute(remark)}"
 
 
@@ -136,7 +145,8 @@ class _Writer:
         if op.name == "pattern.any":
             return "_" if value.name_hint is None and self._uses[value] == 1 else self._name(value)
         if op.name == "pattern.rest":
-            return f"{self._name(value)}..."
+            each = f" each {self._pattern(op.operands[0], _OR)}" if op.operands else ""
+            return f"{self._name(value)}...{each}"
         if op.name in ("pattern.constant", "pattern.any_op"):
             word = op.name.removeprefix("pattern.")
             is_unnamed = (value.name_hint is None and self._uses[value] == 1) or self._names.get(value) == ROOT
@@ -156,7 +166,10 @@ class _Writer:
             case "splat":
                 return _splat_number(_number(op.properties["number"])), _PRIMARY
             case "result":
-                return f"{self._pattern(op.operands[0], _PRIMARY)} #{_number(op.properties['index'])}", _PRIMARY
+                number = _number(op.properties["index"]) if "index" in op.properties else "any"
+                return f"{self._pattern(op.operands[0], _PRIMARY)} #{number}", _PRIMARY
+            case "chain":
+                return self._chain(op)
             case "or":
                 return " or ".join(self._pattern(each, _AND) for each in op.operands), _OR
             case "and":
@@ -183,15 +196,45 @@ class _Writer:
         inside = ", ".join([*others, *_parameters(op)])
         return f"{subject} holds {_string(op.properties['condition'])}{f'({inside})' if inside else ''}", _SUFFIX
 
-    def _call(self, op: Operation) -> tuple[str, int]:
+    def _chain(self, op: Operation) -> tuple[str, int]:
+        """Returns a chain of ops that goes through their first operand. No other chain has an equation."""
+        step, link, start = op.operands
+        made = step.owner
+        least = op.properties.get("least")
+        if (
+            not isinstance(made, Operation)
+            or made.name != "pattern.op"
+            or not made.operands
+            or made.operands[0] is not link
+            or self._uses[link] > 2
+            or self._uses[step] > 1
+            or "unordered" in made.properties
+            or (least is not None and _number(least) not in ("0", "1"))
+        ):
+            raise NoEquation
+        head = _heads(_string(made.properties["target"]))
+        self._written.update((step, link))
+        parts = [self._pattern(each, _SUFFIX) for each in (start, *made.operands[1:])]
+        mark = "*" if least is not None and _number(least) == "0" else "+"
+        return f"{head}{mark}({', '.join([*parts, *self._properties(made)])})", _PRIMARY
+
+    def _properties(self, op: Operation) -> list[str]:
+        """Returns the properties of an op of a match, with those that get a name."""
         captured = [
             f"{_string(each.properties['attribute_name'])} = {self._name(each.results[0])}"
             for each in self._captures.get(op.results[0], ())
         ]
         self._written.update(each.results[0] for each in self._captures.get(op.results[0], ()))
+        return [*_parameters(op), *captured]
+
+    def _call(self, op: Operation) -> tuple[str, int]:
+        named = self._properties(op)
         function = self._functions.get(op.results[0])
         target = f"%{function[0]}" if function else _string(op.properties["target"])
-        return _application(target, op.operands, [*_parameters(op), *captured], self._pattern)
+        if "unordered" in op.properties:
+            inside = [*(self._pattern(each, _SUFFIX) for each in op.operands), *named]
+            return f"unordered {_heads(target)}({', '.join(inside)})", _PRIMARY
+        return _application(target, op.operands, named, self._pattern)
 
     def _replacement(self) -> str:
         if self._end.name == "pattern.partition":
@@ -218,10 +261,17 @@ class _Writer:
         count = 0 if names is None else len(names.data)  # pyright: ignore
         operands = op.operands[: len(op.operands) - count]
         captured = [
-            f"{_string(name)} = {self._name(value)}"
+            f"{_string(name)} = {self._attribute_of_match(value)}"
             for name, value in zip(() if names is None else names.data, op.operands[len(operands) :], strict=True)  # pyright: ignore
         ]
         return _application(_string(op.properties["target"]), operands, [*_parameters(op), *captured], self._made)
+
+    def _attribute_of_match(self, value: SSAValue) -> str:
+        """Returns the name of an attribute that the match found, or the formula that computes one."""
+        op = value.owner
+        if not isinstance(op, Operation) or op.name != "pattern.compute":
+            return self._name(value)
+        return written_formula(_string(op.properties["formula"]), [self._name(each) for each in op.operands])
 
     def _built(self, op: Operation, top: bool) -> tuple[str, int]:
         name, parameters = _string(op.properties["target"]), _parameters(op)
@@ -271,9 +321,13 @@ def _application(
     if target == NEGATION and len(operands) == 1 and not named and not _is_rest(operands[0]):
         text = write(operands[0], _PRIMARY)
         return (f"negative({text})", _PRIMARY) if text[0].isdigit() else (f"-{text}", _SIGN)
-    names = [_short(each.strip()) for each in target.split("|")]
-    head = names[0] if len(names) == 1 else f"[{', '.join(names)}]"
+    head = _heads(target)
     return f"{head}({', '.join([*(write(each, _SUFFIX) for each in operands), *named])})", _PRIMARY
+
+
+def _heads(target: str) -> str:
+    names = [_short(each.strip()) for each in target.split("|")]
+    return names[0] if len(names) == 1 else f"[{', '.join(names)}]"
 
 
 def _is_rest(value: SSAValue) -> bool:
@@ -291,7 +345,11 @@ def _string(attribute: Attribute) -> str:
 
 def _parameters(op: Operation) -> list[str]:
     found: Any = op.properties.get("parameters")
-    return [] if found is None else [f"{name} = {_attribute(value)}" for name, value in found.data.items()]
+    return [] if found is None else _named(found.data)
+
+
+def _named(given: Mapping[str, Attribute]) -> list[str]:
+    return [f"{name} = {_attribute(value)}" for name, value in given.items()]
 
 
 def _attribute(attribute: Attribute) -> str:

@@ -10,6 +10,7 @@ from xdsl.utils.mlir_lexer import MLIRTokenKind
 
 from ....lazy_dataclass import dataclass
 from .matches import INFIX, NEGATION, NUMBERS, number_of, property_name
+from .numbers import computed_property
 from .scope import Scope, named
 
 SAME_OP: Final = "with-operands"
@@ -102,11 +103,10 @@ class Replacements:
         while not self._tokens.take_if(")"):
             if values or properties:
                 self._tokens.expect(",", f"or ')' between the operands of {of}")
-            at = self._tokens.position
             if (name := property_name(self._scope)) is None:
                 values.append(self._sum())
-            elif self._tokens.is_variable():
-                properties[name] = self._scope.bound(self._tokens.variable("a name"), at)
+            elif (computed := computed_property(self._scope)) is not None:
+                properties[name] = computed
             else:
                 properties[name] = self._tokens.parser.parse_attribute()
         return values, properties

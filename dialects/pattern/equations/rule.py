@@ -10,11 +10,16 @@ from xdsl.ir import Attribute, Region, SSAValue
 from xdsl.parser import Parser
 
 from .matches import Matches
+from .numbers import is_formula, read_numbers
 from .replacements import Replacements
 from .scope import Scope, Tokens, named
 
 SAME_OP: Final = "same-op"
 """The condition that holds between ops that are written with one name after `for`."""
+
+COMPARE: Final = "compare"
+NOT: Final = "not"
+"""The conditions that a comparison, and a word `not`, stand for."""
 
 ROOT: Final = "root"
 """What the root is called where it has no other name."""
@@ -110,6 +115,22 @@ def read_conditions(scope: Scope, kind: str = "require") -> None:
 def _read_condition(scope: Scope, kind: str) -> None:
     tokens = scope.tokens
     at = tokens.position
+    is_negated = tokens.take_word("not")
+    if is_formula(scope):
+        formula, values = read_numbers(scope, comparison=True)
+        name, fixed = COMPARE, {"formula": formula}
+    else:
+        name, values, fixed = _read_named(scope, at)
+    if is_negated:
+        name, fixed = NOT, {"condition": StringAttr(name), **fixed}
+    properties = named([name], fixed)
+    if tokens.take_if("remark"):
+        properties["remark"] = StringAttr(tokens.parser.parse_str_literal("a remark"))
+    scope.add(kind, at, values, properties, results=0)
+
+
+def _read_named(scope: Scope, at: int) -> tuple[str, list[SSAValue], dict[str, Attribute]]:
+    tokens = scope.tokens
     name = tokens.word("the name of a condition after 'where'")
     values, parameters = Matches(scope).arguments(f"'{name}'")
     fixed: dict[str, Attribute] = {}
@@ -117,10 +138,7 @@ def _read_condition(scope: Scope, kind: str) -> None:
         if isinstance(value, str):
             tokens.fail(f"the parameters of the condition '{name}' are attributes, not names", at)
         fixed[key] = value
-    properties = named([name], fixed)
-    if tokens.take_if("remark"):
-        properties["remark"] = StringAttr(tokens.parser.parse_str_literal("a remark"))
-    scope.add(kind, at, values, properties, results=0)
+    return name, values, fixed
 
 
 def _without_comments(text: str) -> str:

@@ -48,6 +48,11 @@ class Tokens:
         """Returns the text of the current token if it is one of `texts`, and goes to the next one then."""
         return self.take() if self.text in texts and not self.is_kind(MLIRTokenKind.STRING_LIT) else None
 
+    def take_word(self, word: str) -> bool:
+        """Goes to the next token if the current one is `word`, and not the beginning of a name with hyphens."""
+        is_name = _AFTER_NAME.match(self.parser.lexer.input.content, self.position + len(word)) is not None
+        return not is_name and self.take_if(word) is not None
+
     def expect(self, text: str, where: str) -> None:
         if self.take_if(text) is None:
             self.fail(f"expected '{text}' {where}, found {self.found()}")
@@ -113,6 +118,8 @@ class Scope:
         self.tokens = tokens
         self.block = Block() if block is None else block
         self.names: dict[str, SSAValue] = {}
+        self.sizes: dict[str, tuple[SSAValue, int]] = {}
+        """The names of sizes, each with a value and a dimension of it."""
         self.functions: dict[str, list[str]] = {}
         """The ops that a name after `for` stands for."""
         self.matched: dict[str, list[SSAValue]] = {}
@@ -142,7 +149,7 @@ class Scope:
 
     def bind(self, name: str, value: SSAValue, at: int) -> None:
         """Calls `value` by `name`. Fails where something else is called so."""
-        if name in self.names or name in self.functions:
+        if name in self.names or name in self.functions or name in self.sizes:
             self.tokens.fail(f"%{name} has been bound before", at)
         self.names[name] = value
         if value.name_hint is None:

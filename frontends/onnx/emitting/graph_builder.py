@@ -76,6 +76,9 @@ class GraphBuilder:
         self._values: list[Value] = []
         """The values that are weights."""
 
+    def __repr__(self) -> str:
+        return f"<stepwell.Emitter of operator set {self.version}>"
+
     def __getattr__(self, name: str) -> Callable[..., Any]:
         op_type = op_classes().get(name)
         if op_type is None:

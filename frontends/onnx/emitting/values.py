@@ -84,6 +84,9 @@ class SequenceValue(Value):
     def __init__(self, parts: list[Value]):
         self.parts = parts
 
+    def __repr__(self) -> str:
+        return f"<stepwell.SequenceValue of {len(self.parts)} tensors>"
+
     @property
     def shaped(self) -> Shaped:
         raise ConversionError("a sequence is given where a tensor is expected")

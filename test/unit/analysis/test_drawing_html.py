@@ -10,9 +10,12 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 import stepwell
+from stepwell import core
+from stepwell.analysis.drawing.drawing import GROUPS
 from stepwell.analysis.drawing.html import MOST_LINES, program, table, text
 from stepwell.analysis.drawing.memory import memory_svg
 from stepwell.analysis.drawing.notebook import register
+from stepwell.analysis.drawing.plans import plans_html
 from stepwell.analysis.drawing.programs import program_html, program_svg
 from stepwell.core import StepwellError
 from stepwell.schedule import Schedule
@@ -116,6 +119,32 @@ def test_pictures_are_well_formed(exe: Any) -> None:
         assert picture is not None
         assert ElementTree.fromstring(picture).tag.endswith("svg")
     assert program_svg(exe.schedule().module, "none") is None
+
+
+def test_a_fusion_plan_is_a_table_and_colours_the_picture() -> None:
+    module = stepwell.parse(TEXT)
+    core.run_pipeline(core.make_context(), module, "simplify-expr,plan-fusion")
+    words = Tags(page := program_html(module)).words
+    assert "fusion plan" in words
+    assert "<td>0</td><td>matmul</td><td></td>" in page
+    assert "schedule plan" not in words
+    picture = program_svg(module)
+    assert picture is not None
+    assert ElementTree.fromstring(picture).tag.endswith("svg")
+    assert all(f">group {number}</text>" in picture and GROUPS[number] in picture for number in (0, 1))
+
+
+def test_a_schedule_plan_is_a_table_of_decisions_with_reasons(exe: Any) -> None:
+    module = exe.schedule().module
+    core.run_pipeline(core.make_context(), module, "plan-schedules")
+    tags = Tags(program_html(module))
+    assert tags.open == []
+    assert "schedule plan" in tags.words
+    assert "@matmulmatmul" in tags.words
+    assert "tiling = #schedule.tiling<" in tags.words
+    assert "its right operand is not the same at every call" in tags.words
+    (only,) = plans_html(module)
+    assert only.count("<tr>") >= 4
 
 
 def test_show_prints_text_outside_of_notebooks(shown: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> None:

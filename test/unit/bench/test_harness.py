@@ -60,6 +60,7 @@ BODIES = {
     "wrong": 'yield Variant("zeros", right, lambda: [right.y * 1.01])',
     "raises": 'yield ValueError("no such size")',
     "lacks": 'yield Unsupported("no matmul")',
+    "threads": 'yield Variant(os.environ["STEPWELL_THREADS"] + os.environ["OMP_NUM_THREADS"], right, right.results)',
     "right": 'yield ValueError("a bad variant")\n    yield Variant("good", right, right.results)',
 }
 
@@ -92,6 +93,13 @@ def test_trouble_is_reported_and_others_go_on(engines: None):
     assert found.variants["roof"] in ("copy", "stream")
     assert len(found.seconds["bench_right"]) == len(found.peak_gflops) == 2
     assert min(found.seconds["bench_right"]) > 0
+
+
+def test_engines_are_told_the_number_of_threads_and_several_have_no_roof(engines: None):
+    with Harness(["bench_threads"], None, 1, 0.001, threads=2) as harness:
+        found = harness.measure(CASE)
+    assert found.variants == {"bench_threads": "22"}
+    assert found.trouble == {}
 
 
 def test_an_engine_that_hangs_is_ended(engines: None, monkeypatch: pytest.MonkeyPatch):

@@ -99,6 +99,25 @@ def save(rows: int = 10, bad: int | None = None) -> np.ndarray[Any, Any]:
     return taken
 
 
+def test_a_wrong_command_line_is_one_message_with_a_hint(run: Run, capsys: pytest.CaptureFixture[str]) -> None:
+    import map as mapper  # pyright: ignore[reportMissingImports]
+
+    hint = "hint: --engine dask or --engine ray says what starts the workers, or whose cluster --address is\n"
+    for words, message in (
+        (["m.stepwell", "d.npy", "-o", "out"], f"error: the following arguments are required: --engine\n{hint}"),
+        (["m.stepwell"], f"error: the following arguments are required: data, -o/--output, --engine\n{hint}"),
+        (["m.stepwell", "d.npy", "-o", "out", "--engine=dask", "--chunk=0"], "from 1 on\nhint: "),
+    ):
+        with pytest.raises(SystemExit) as ended:
+            mapper.main(words)
+        said = capsys.readouterr().err
+        assert ended.value.code == 2
+        assert message in said
+        assert "usage" not in said
+    assert mapper.main(["no.stepwell", "d.npy", "-o", "out", "--engine=dask"]) == 1
+    assert capsys.readouterr().err.startswith("error: saved program 'no.stepwell': no such file")
+
+
 def test_several_inputs_and_calls_of_a_fixed_size(run: Run) -> None:
     cluster = Threads()
     assert run(cluster, "--chunk=8", "--join") == 0

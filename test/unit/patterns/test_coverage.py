@@ -11,7 +11,7 @@ from pattern_cases_larger import CASES
 from pattern_programs import CTX, Case, program
 from stepwell.core.ir.verification import verify_module
 from stepwell.patterns.language.patterns import Pattern
-from stepwell.patterns.language.rules import Build, Create, Rule, root_pattern
+from stepwell.patterns.language.rules import Build, Create, Require, Rule, root_pattern
 from stepwell.patterns.running.matching import find_all, match
 from stepwell.patterns.running.partition import PARTITIONED, partition
 from stepwell.patterns.running.sweeps import rewrite_once
@@ -36,8 +36,19 @@ def rule_of(case: Case, form: str) -> Rule:
     return Rule("t", root, rhs, case.when, numerics="rounding", also=also)
 
 
+def required_text(case: Case) -> str:
+    """The conditions of a case, whose keys begin with the names of the text."""
+
+    def one(each: Require) -> str:
+        given = ", ".join(f"{name} = {value}" for name, value in each.parameters)
+        names = ", ".join(f"%{key.partition('.')[0]}" for key in each.keys)
+        return f'pattern.require "{each.name}"({names}){f" with {{{given}}}" if given else ""}'
+
+    return "\n".join(map(one, case.when))
+
+
 def rule_text(case: Case) -> str:
-    requires = "\n".join(f'pattern.require "{each.name}"(%a)' for each in case.when)
+    requires = required_text(case)
     made = [f'%new{n} = pattern.build "full"() with {{value = 7.0}}' for n in range(case.several)]
     names = ", ".join(f"%new{n}" for n in range(case.several))
     if case.capture is not None:
@@ -53,7 +64,7 @@ def rule_text(case: Case) -> str:
 def group_rule(case: Case, form: str) -> Rule:
     if form == "python":
         return replace(rule_of(case, form), rhs=(), group=(("tag", NUMBER),))
-    requires = "\n".join(f'pattern.require "{each.name}"(%a)' for each in case.when)
+    requires = required_text(case)
     (found,) = rules_of_text(
         f'pattern.rule "t" {{\n{case.matching}\n{requires}\npattern.partition {case.root_names} with {{tag = 7.0}}\n}}'
     )

@@ -182,7 +182,7 @@ def test_errors_have_their_place_in_the_equation(equation: str, column: int, mes
         (
             'pattern.define "p"(%x) : relu(%x)\npattern.rule "r" : @p(%x, %y) => %x',
             0,
-            "the pattern 'p' takes 1 arguments, found 2",
+            "the pattern 'p' takes 1 argument, found 2",
         ),
         (
             'pattern.define "p"(%x) : relu(%x)\npattern.rule "r" : @p(%x, axis = 1) => %x',

@@ -24,10 +24,11 @@ from stepwell.core.ir.verification import verify_module
 from stepwell.core.messages.diagnostics import OperationError
 from stepwell.core.text.parsing import parse_text
 from stepwell.patterns.language import conditions as conditions
+from stepwell.patterns.language.chains import Chain
 from stepwell.patterns.language.combinators import Together
 from stepwell.patterns.language.constraints import And, Not, Where
 from stepwell.patterns.language.match import Match
-from stepwell.patterns.language.patterns import Any_, Op, Or, Pattern, all_below
+from stepwell.patterns.language.patterns import Any_, Op, Or, Pattern, Rest, all_below
 from stepwell.patterns.language.registry import RuleError
 from stepwell.patterns.language.rules import Bound, Create, Rule
 from stepwell.patterns.language.structures import Dominates
@@ -64,13 +65,19 @@ class Figures:
     refused: int = 0
 
 
+def inside_of(part: Pattern) -> list[Pattern]:
+    """What is below a part and stands for many values."""
+    found = getattr(part, "path", None), getattr(part, "step", None), getattr(part, "each", None)
+    return [each for each in found if each is not None]
+
+
 def keys_of(rule: Rule) -> list[str]:
     """Keys of everything that stands for one thing: not of what is inside a path."""
     inside = {
         each.key  # type: ignore[attr-defined]
-        for dominates in all_below(rule.lhs)
-        if isinstance(dominates, Dominates)
-        for each in all_below(dominates.path)
+        for part in all_below(rule.lhs)
+        for inner in inside_of(part)
+        for each in all_below(inner)
     }
     return [each.key for each in all_below(rule.lhs) if each.key not in inside]  # type: ignore[attr-defined]
 
@@ -98,12 +105,21 @@ def differences(rule: Rule, found: Match, way: dict[str, object]) -> list[str]:
         covered = way.get(slow_matcher.path(each.key))
         if covered and frozenset(found.all(each.path)) != covered:
             wrong.append(slow_matcher.path(each.key))
+    chains = [each for each in all_below(rule.lhs) if isinstance(each, Chain) and each.key in way]
+    for each in chains:
+        covered = way.get(slow_matcher.path(each.key))
+        if covered and each.key in keys_of(rule) and found.all(each.step) != covered:
+            wrong.append(slow_matcher.path(each.key))
     return wrong
 
 
 def has_a_choice(pattern: Pattern) -> bool:
     """Whether a rule that has this part may match although the part, or one alternative of it, never does."""
-    return isinstance(pattern, Or | Not | Dominates) or (isinstance(pattern, Op) and len(pattern.names) > 1)
+    return (
+        isinstance(pattern, Or | Not | Dominates | Chain)
+        or (isinstance(pattern, Rest) and pattern.each is not None)
+        or (isinstance(pattern, Op) and len(pattern.names) > 1)
+    )
 
 
 def compare(module: ModuleOp, rule: Rule, figures: Figures) -> None:

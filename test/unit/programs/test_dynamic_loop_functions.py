@@ -155,7 +155,7 @@ def test_arrays_that_do_not_fit_are_named() -> None:
         exe.run_into([out], MATRIX.astype(np.float64))
     with pytest.raises(ArgumentError, match="shares memory with another argument"):
         exe.run_into([MATRIX[0, :20]], MATRIX)
-    with pytest.raises(ArgumentError, match="takes 1 arguments"):
+    with pytest.raises(ArgumentError, match="takes 1 argument"):
         exe.run_into([out])
 
 

@@ -353,7 +353,7 @@ def test_another_entry() -> None:
         ({**batch(), "y": np.zeros((2, 2), np.float32)}, "batch 1: argument 'y' has rank 2"),
         ({**batch(), "y": [0.0] * 4}, "batch 1: argument 'y' is a list, expected a numpy array"),
         ([batch(), {}], "batch 2: the data has no array for argument 'x'"),
-        ([batch(), batch()["x"]], "batch 2 is a ndarray, expected a dictionary of arrays by argument name"),
+        ([batch(), batch()["x"]], "batch 2 is an ndarray, expected a dictionary of arrays by argument name"),
         ([], "there is no batch to calibrate with, expected at least one"),
     ],
 )

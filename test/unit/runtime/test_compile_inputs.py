@@ -112,7 +112,7 @@ class Linear:
             Linear(),
             "found a torch.nn.Linear, expected a module, a function, a schedule, a path or program text; export it",
         ),
-        (3, "found a int, expected a module, a function, a schedule, a path or program text"),
+        (3, "found an int, expected a module, a function, a schedule, a path or program text"),
         (b"module", "found a bytes, expected a module"),
         (None, "found a NoneType, expected a module"),
     ],

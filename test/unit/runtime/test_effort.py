@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from stepwell.runtime.native import jit
-from stepwell.runtime.native.effort import UNROLLED_LINES, Effort, effort_for
+from stepwell.runtime.native.effort import TIDY, UNROLLED_LINES, Effort, effort_for
 
 LOOP = "  %i = phi i64 [ 0, %0 ], [ %j, %1 ]\n"
 LONG = "define internal void @a() {\n" + LOOP + "  fence seq_cst\n" * UNROLLED_LINES + "}\n"
@@ -13,16 +13,16 @@ STRAIGHT = "define i32 @entry() {\n" + "  call void @a()\n" * 3 * UNROLLED_LINES
 
 def test_loops_that_are_unrolled_already_are_left_as_they_are() -> None:
     for text in (LONG, LONG + SHORT, LONG + STRAIGHT, "@g = internal constant i8 0\n\n" + LONG):
-        assert effort_for(text, 2) == Effort(1, unrolls=False)
+        assert effort_for(text, 2) == Effort(1, TIDY)
 
 
 def test_short_loops_are_left_to_llvm() -> None:
     for text in (SHORT, STRAIGHT, SHORT + STRAIGHT, LONG + SHORT * 12, ""):
-        assert effort_for(text, 2) == Effort(2, unrolls=True)
+        assert effort_for(text, 2) == Effort(2)
 
 
 def test_no_passes_stay_no_passes() -> None:
-    assert effort_for(LONG, 0) == effort_for(SHORT, 0) == Effort(0, unrolls=True)
+    assert effort_for(LONG, 0) == effort_for(SHORT, 0) == Effort(0)
 
 
 def test_code_of_other_passes_is_kept_apart() -> None:
@@ -33,5 +33,5 @@ def test_code_of_other_passes_is_kept_apart() -> None:
 
 def test_texts_that_ask_for_vectors_are_unrolled() -> None:
     hint = '!6 = !{!"llvm.loop.vectorize.enable", i1 true}\n'
-    assert effort_for(LONG + hint, 2) == Effort(1, unrolls=True)
-    assert effort_for(LONG + hint.replace("true", "false"), 2) == Effort(1, unrolls=False)
+    assert effort_for(LONG + hint, 2) == Effort(1)
+    assert effort_for(LONG + hint.replace("true", "false"), 2) == Effort(1, TIDY)

@@ -255,7 +255,7 @@ func.func private @NAME(%x: {t}) -> {t} attributes {{graph.primitive, graph.comp
 @pytest.mark.parametrize(
     "code, message",
     [
-        (lambda function, context: 5, "for @f made a int, expected a function, LLVM text or NativeCode"),
+        (lambda function, context: 5, "for @f made an int, expected a function, LLVM text or NativeCode"),
         (lambda function, context: "define nonsense", "for @f made LLVM text that is not valid"),
         (lambda function, context: 1 / 0, "'test_any' of module 'external_codegens' failed on @f: ZeroDivisionError"),
         # AUDIT C7

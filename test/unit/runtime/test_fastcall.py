@@ -280,7 +280,7 @@ def test_messages_of_programs_with_unknown_sizes_name_the_declared_type(
             for wrong, text in ((x.astype(np.int32), "has element type int32"), (str(x), "is a str")):
                 with pytest.raises(ArgumentError, match=f"argument 'x' {text}.*tensor<\\?x3xf32>"):
                     exe(wrong)
-            with pytest.raises(ArgumentError, match="takes 1 arguments \\('x'\\), found 0"):
+            with pytest.raises(ArgumentError, match="takes 1 argument \\('x'\\), found 0"):
                 exe()
             np.testing.assert_array_equal(exe(x)[0], -x)
             np.testing.assert_array_equal(exe(np.asfortranarray(x))[0], -x)

@@ -13,7 +13,7 @@ from stepwell.runtime.native import memory
 from stepwell.runtime.program import preparing
 from stepwell.runtime.program.arrays import ArrayType
 from stepwell.runtime.program.description import Argument, Entry
-from stepwell.runtime.program.preparing import preparation_order
+from stepwell.runtime.program.preparing import preparation_order, run_all
 
 linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="other systems tell no sizes of mappings")
 
@@ -80,3 +80,27 @@ def test_what_needs_most_is_packed_first() -> None:
     assert [each.name for each in preparation_order(entries)] == ["b", "c", "a", "d"]
     reading = [entry("a", "w0", 4), entry("b", "@a#0", 50)]
     assert preparation_order(reading) == reading
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_all_are_packed_once_and_the_first_error_is_raised(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(preparing, "WORTH_THREADS", 0)
+    entries = [entry(name, f"w{name}", 4) for name in "abcdef"]
+    done: list[str] = []
+    run_all(entries, threads, lambda each: done.append(each.name))
+    assert sorted(done) == list("abcdef")
+
+    def fail(each: Entry) -> None:
+        if each.name in "bd":
+            raise ValueError(each.name)
+
+    with pytest.raises(ValueError, match="b"):
+        run_all(entries, threads, fail)
+
+
+def test_those_that_read_each_other_are_packed_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(preparing, "WORTH_THREADS", 0)
+    entries = [entry("a", "w0", 4), *(entry(name, "@a#0", 50) for name in "bcd")]
+    done: list[str] = []
+    run_all(entries, 4, lambda each: done.append(each.name))
+    assert done == list("abcd")

@@ -169,7 +169,7 @@ def test_a_file_that_cannot_be_written_stays(tmp_path: Path) -> None:
         ("opt p.mlir -t foo", "error: unknown target 'foo'\nhint: the targets are arm-asm, "),
         (
             "run p.mlir",
-            "error: 'main' takes 1 arguments ('x'), found 0\nhint: give --input, or --inputs, or --random SEED\n",
+            "error: 'main' takes 1 argument ('x'), found 0\nhint: give --input, or --inputs, or --random SEED\n",
         ),
         (
             "run p.mlir --random 0 --repeat 0",

@@ -93,7 +93,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_what_a_file_adds() -> None:
-    unknown, renamed, joined, explained, listed, ran, shown = tools(
+    Path("t.jsonl").touch()
+    unknown, renamed, joined, explained, listed, ran, shown, tuned = tools(
         ["opt", "p.mlir"],
         ["opt", "p.mlir", "--load-plugin", "mine.py", "-p", "mine-all"],
         ["opt", "--load-plugin=mine.py", "--show-pipeline", "O3"],
@@ -101,6 +102,7 @@ def test_what_a_file_adds() -> None:
         ["opt", "--load-plugin", "mine.py", "--load-plugin", str(PACKAGE), "--list-plugins"],
         ["run", "p.mlir", "--load-plugin", "mine.py", "--input", "x.npy", "-p", "canonicalize"],
         ["show", "p.mlir", "--load-plugin", "mine.py", "-o", "p.svg"],
+        ["tune", "p.mlir", "--load-plugin", "mine.py", "-p", "canonicalize", "--replay", "--db", "t.jsonl"],
     )
     assert unknown[0] == 1 and "there is no dialect 'mine'" in unknown[2]
     assert renamed[0] == 0 and "func.func @main2(" in renamed[1] and "mine.twice" in renamed[1]
@@ -111,6 +113,7 @@ def test_what_a_file_adds() -> None:
     )
     assert ran[0] == 0 and "[0.0 2.0 4.0 6.0]" in ran[1]
     assert shown[0] == 0
+    assert tuned[0] == 0 and "database: t.jsonl" in tuned[1], tuned
     # The key of the cache is made of installed packages: a file that changes would meet its old code.
     assert not Path("cache").exists()
 
@@ -122,21 +125,22 @@ def test_files_that_cannot_be_loaded() -> None:
         "from xdsl.passes import ModulePass\n\nclass Cse(ModulePass):\n"
         '    name = "cse"\n    def apply(self, ctx, op): ...\n'
     )
-    syntax, fails, taken, missing, wrong, nothing = tools(
-        *(["opt", "p.mlir", "--load-plugin", f"{name}.py"] for name in ("syntax", "fails", "taken", "missing")),
+    finished = tools(
+        *(["opt", "p.mlir", "--load-plugin", f"{name}.py"] for name in ("syntax", "fails", "taken", "missing", "min")),
         ["run", "p.mlir", "--load-plugin", "p.mlir"],
         ["opt", "p.mlir", "--load-plugin"],
     )
-    said = [each[2] for each in (syntax, fails, taken, missing, wrong, nothing)]
-    assert [each[:2] for each in (syntax, fails, taken, missing, wrong, nothing)] == [[1, ""]] * 6
-    assert said == [
+    assert [each[:2] for each in finished] == [[1, ""]] * 7
+    assert [each[2] for each in finished] == [
         "syntax.py:2:5: error: plug-in 'syntax.py' cannot be loaded: SyntaxError: '(' was never closed\n"
         "  x = (1 +\n      ^\n",
         "fails.py:2:12: error: plug-in 'fails.py' cannot be loaded: AttributeError: "
         "'int' object has no attribute 'nope'\n"
         "      return a.nope\n             ^\n",
         "error: plug-in 'taken.py': pass 'cse' is already defined by xdsl\n",
-        "error: cannot read plug-in 'missing.py': no such file or directory\n",
+        "error: cannot read plug-in 'missing.py': no such file or directory\n"
+        "hint: --load-plugin takes a Python file, or a folder with an __init__.py\n",
+        "error: cannot read plug-in 'min.py': no such file or directory\nhint: did you mean 'mine.py'?\n",
         "error: plug-in 'p.mlir' is no Python file\nhint: rules are files of -p apply-patterns\n",
         "error: argument --load-plugin: expected one argument\nhint: stepwell-opt --help lists the flags\n",
     ]

@@ -1,0 +1,70 @@
+"""Chains: values computed by one kind of step after another, of any number."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import field
+from typing import ClassVar
+
+from ...lazy_dataclass import dataclass
+from .patterns import Any_, Op, Operand, Pattern, Rest, all_below, as_operands, fresh_key
+from .registry import RuleError
+
+
+@dataclass(frozen=True)
+class Chain(Pattern):
+    """
+    A value that steps of one form lead to from what `start` matches: `least` steps or more.
+
+    `step` matches each value of the chain, and `link`, an `Any_` below it, stands for the value before. The longest
+    chain that leads to a match is taken. Names inside `step` stand for many values, which `Match.all` returns, last
+    step first, and they stand nowhere else. Other users of the values on the way do not matter.
+    """
+
+    levels: ClassVar[int] = 1
+    far_reaching: ClassVar[bool] = True
+
+    step: Pattern
+    link: Any_
+    start: Pattern
+    least: int = 1
+    key: str = field(default_factory=fresh_key)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.least < 0:
+            raise RuleError(f"a chain has {self.least} steps or more, expected 0 or more")
+
+    def parts(self) -> tuple[Pattern, ...]:
+        return (self.step, self.start)
+
+    def certain_parts(self) -> tuple[Pattern, ...]:
+        return (self.start,)
+
+
+def chain(names: str | tuple[str, ...], start: Pattern, *others: Operand, least: int = 1) -> Chain:
+    """
+    Returns the pattern of a chain of ops, each of one of `names`, that begins at `start` and goes through the first
+    operand. Of a commutative op it goes through either one. `others` match the other operands of each op.
+    """
+    link = Any_()
+    step = Op((names,) if isinstance(names, str) else names, as_operands(link, *others))
+    return Chain(step, link, start, least)
+
+
+def all_key(key: str) -> str:
+    """Returns the key under which all the values are bound that a name stands for in a path, a chain or a list."""
+    return f"{key}|all"
+
+
+def keys_of_many(roots: Iterable[Pattern]) -> set[str]:
+    """Returns the names inside the steps of chains, and inside what holds for all operands that are left."""
+    keys: set[str] = set()
+    for root in roots:
+        for part in all_below(root):
+            inner = part.step if isinstance(part, Chain) else part.each if isinstance(part, Rest) else None
+            keys |= set() if inner is None else {each.key for each in all_below(inner)}
+    return keys
+
+
+__all__ = ["Chain", "all_key", "chain", "keys_of_many"]

@@ -1,0 +1,95 @@
+"""Chains, lists and injective rules: what is wrong in them, long chains, and what is written as it is read."""
+
+from __future__ import annotations
+
+import pytest
+from stepwell.core.messages.diagnostics import StepwellError
+from stepwell.core.text.parsing import make_context, parse_text
+from stepwell.dialects.pattern.ops import rules_of
+from stepwell.patterns import Any_, Constant, Driver, chain, create, op, rule
+from stepwell.patterns.language.chains import Chain
+from stepwell.patterns.language.patterns import Rest
+from stepwell.patterns.language.registry import RuleError
+from stepwell.patterns.running.explain import explain
+from stepwell.patterns.running.matching import match
+from stepwell.patterns.text.equations import text_of_rule
+from stepwell.patterns.text.loading import rules_of_text
+from xdsl.dialects.builtin import IntegerAttr, i64
+from xdsl.ir import Operation, SSAValue
+
+CTX = make_context()
+ZERO = IntegerAttr(0, i64)
+EQUATIONS = (
+    'pattern.rule "r" : -[relu, abs]+(exp(%x)) => %x',
+    'pattern.rule "r" fast injective : add*(%x, constant) * softmax+(%y, axis = 0) => %x',
+    'pattern.rule "r" : unordered concat(relu(%x), %xs... each [floor, ceil](_), axis = 0) => %x',
+    'pattern.rule "r" : abs(split(%x, axis = 0) #any) => relu(%x)',
+)
+
+
+@pytest.mark.parametrize("text", EQUATIONS)
+def test_equations_are_written_as_they_are_read(text: str) -> None:
+    module = parse_text(make_context(), text, "r.mlir")
+    assert [text_of_rule(each) for each in rules_of(module)] == [text]
+    assert str(parse_text(make_context(), str(module), "r.mlir")) == str(module)
+    assert rules_of_text(text, "r.mlir", CTX)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("negative(add+(%x, %y)) - %y => %x", "%y stands for many values here, and elsewhere too"),
+        ("concat(%xs... each relu(%x)) => %x where static(%x)", "%x is not bound by every match of the root"),
+        ("relu+() => %x", "a chain goes through the first operand of each op, found none"),
+        ("add+(%x) => %x", "'graph.add' takes 2 operands (lhs, rhs), found 1"),
+        ("abs(split(%x, axis = 0) #some) => %x", "expected the number of a result after '#', found 'some'"),
+    ],
+)
+def test_what_is_wrong(text: str, message: str) -> None:
+    with pytest.raises(StepwellError) as error:
+        rules_of_text(f'pattern.rule "r" : {text}', "r.mlir", CTX)
+    assert message in str(error.value) and "r.mlir:1:" in str(error.value)
+
+
+def test_wrong_chains_in_python() -> None:
+    x, link = Any_(), Any_()
+    with pytest.raises(RuleError, match="the step of a chain does not go through its link"):
+        match(Chain(op("graph.relu", x), link, Constant()), row("relu"))
+    with pytest.raises(RuleError, match="a chain has -1 steps or more"):
+        chain("graph.relu", x, least=-1)
+
+
+def row(*names: str) -> SSAValue:
+    """The last value of ops in a row."""
+    type_ = "tensor<4xf32>"
+    ops = [f"%{n + 1} = graph.{name} %{n} : ({type_}) -> {type_}" for n, name in enumerate(names)]
+    text = "\n".join([f"func.func @main(%0: {type_}) {{", *ops, "func.return", "}"])
+    function = parse_text(CTX, text, "p.mlir").body.block.first_op
+    assert isinstance(function, Operation)
+    return list(function.regions[0].block.ops)[len(names) - 1].results[0]
+
+
+def test_a_chain_may_be_long() -> None:
+    x = Any_()
+    pattern = op("graph.negative", made := chain(("graph.relu", "graph.abs"), op("graph.exp", x), least=2))
+    found = match(pattern, row("exp", *["relu", "abs"] * 3000, "negative"))
+    assert found is not None and len(found.all(made.step)) == 6000 and found.op(made).name == "graph.abs"
+    value = row("sin", *["relu"] * 3, "negative")
+    assert match(pattern, value) is None
+    assert "graph.sin" in str(explain(pattern, value))
+    assert match(op("graph.negative", chain("graph.relu", x, least=4)), value) is None
+
+
+def test_lists_and_chains_in_a_replacement() -> None:
+    xs = Any_()
+    made = rule("t", op("graph.concat", Rest(each=op("graph.relu", xs)), axis=0), create("graph.concat", xs, axis=ZERO))
+    type_ = "tensor<4xf32>"
+    text = f"""func.func @main(%x: {type_}, %y: {type_}) -> tensor<8xf32> {{
+  %a = graph.relu %x : ({type_}) -> {type_}
+  %b = graph.relu %y : ({type_}) -> {type_}
+  %c = graph.concat %b, %a, axis = 0 : ({type_}, {type_}) -> tensor<8xf32>
+  func.return %c : tensor<8xf32>
+}}"""
+    module = parse_text(CTX, text, "p.mlir")
+    Driver(CTX, [made]).run(module)
+    assert "graph.concat %y, %x :" in str(module) and "graph.relu" not in str(module)
