@@ -73,7 +73,7 @@ def mean_of_sum(match: Match, total: Operation, number: Thing) -> Sequence[SSAVa
     """
     The `graph.mean` of what `total` adds. Declines where `number` is not how many, or one over it for a product.
 
-    Declines other element types than f32 and f64 too, since sums of them become infinite where their mean does not.
+    Declines sums of single elements, and element types other than f32 and f64: their sums become infinite too early.
     """
     shape, found = known_shape(total.operands[0]), splat_number(as_value(number))
     if shape is None or found is None or total.results[0].type != match.root.results[0].type:
@@ -81,7 +81,7 @@ def mean_of_sum(match: Match, total: Operation, number: Thing) -> Sequence[SSAVa
     count = prod(shape[axis] for axis in axes_of(total))
     type_ = total.results[0].type
     dtype = str(dtype_name(type_.element_type)) if isinstance(type_, TensorType) else ""
-    if count == 0 or dtype not in ("f32", "f64"):
+    if count < 2 or dtype not in ("f32", "f64"):
         return None
     wanted = count if match.root.name == "graph.divide" else 1 / count
     if dtype == "f32":

@@ -19,12 +19,10 @@ pattern.rule "concat-of-concat-second" doc "a concatenation that comes second gi
   concat(%first, concat(%x, %parts...) as %inner, %others...) => @joined-concats(%root, %inner) where single-use(%inner)
 
 pattern.rule "concat-of-halves" doc "the two parts of a split, joined again, are the whole" :
-  concat((split(%x, axis = %a) as %parts) #0, %parts #1, axis = %b) => %x
-  where equal-attributes(%a, %b), same-type(%x, %root)
+  concat((split(%x) as %parts) #0, %parts #1) => %x where static(%x), same-type(%x, %root)
 
 pattern.rule "concat-of-thirds" doc "the three parts of a split, joined again, are the whole" :
-  concat((split(%x, axis = %a) as %parts) #0, %parts #1, %parts #2, axis = %b) => %x
-  where equal-attributes(%a, %b), same-type(%x, %root)
+  concat((split(%x) as %parts) #0, %parts #1, %parts #2) => %x where static(%x), same-type(%x, %root)
 
 pattern.rule "permute-around-function" doc "permutations around an elementwise op are one before it"
   : permute_dims([relu, abs, negative, exp, log, sqrt, rsqrt, square, sigmoid, silu, gelu, tanh, erf, clip, floor, ceil,
@@ -41,9 +39,3 @@ pattern.rule "permutes-before-function" doc "two operands with one permutation a
   less_equal, greater, greater_equal, logical_and, logical_or](permute_dims(%x) as %first, permute_dims(%y) as %second)
   => @moved-once(%root, %first, %x, %y)
   where same-op(%first, %second), same-shape(%x, %y), single-use(%first), single-use(%second)
-
-pattern.rule "reshapes-before-function" doc "two operands of one shape that get another are reshaped as one result" :
-  [add, subtract, multiply, divide, power, maximum, minimum, equal, not_equal, less, less_equal, greater, greater_equal,
-  logical_and, logical_or]([reshape, expand_dims, squeeze](%x) as %first, [reshape, expand_dims, squeeze](%y) as %second)
-  => @moved-once(%root, %first, %x, %y)
-  where same-shape(%x, %y), same-shape(%first, %second), single-use(%first), single-use(%second)

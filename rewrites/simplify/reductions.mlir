@@ -1,11 +1,5 @@
 // Reductions that join each other, run over what was moved before, or take the place of several ops.
 
-pattern.rule "reduction-over-ones" doc "a reduction along dimensions of size 1 keeps every element" :
-  [sum, prod, max, min, any, all](%x) => @reshape-to-result(%x) where same-size(%x, %root)
-
-pattern.rule "mean-over-ones" rounding doc "a mean along dimensions of size 1 keeps every element" :
-  mean(%x) => @reshape-to-result(%x) where same-size(%x, %root)
-
 pattern.rule "position-among-one" doc "one element is the first" : [argmax, argmin](%x) => 0 where same-size(%x, %root)
 
 pattern.rule "reduction-of-reduction" doc "two reductions after each other are one"
@@ -37,18 +31,6 @@ pattern.rule "sum-of-reshaped-integer" doc "the sum of all elements needs no sha
 pattern.rule "sum-of-reshaped" rounding doc "the sum of all elements needs no shape, and so for prod and mean" :
   [sum, prod, mean]([reshape, expand_dims, squeeze](%x)) => @total-reduction(%root, %x)
   where float(%x), rank-zero(%root)
-
-pattern.rule "max-over-negatives" doc "max(-x) = -min(x) for floats" :
-  max(-%x as %inner, axis = %a, keepdims = %k) => -min(%x, axis = %a, keepdims = %k) where float(%x), single-use(%inner)
-
-pattern.rule "min-over-negatives" doc "min(-x) = -max(x) for floats" :
-  min(-%x as %inner, axis = %a, keepdims = %k) => -max(%x, axis = %a, keepdims = %k) where float(%x), single-use(%inner)
-
-pattern.rule "sum-of-negatives-integer" doc "sum(-x) = -sum(x)" : sum(-%x as %inner) => -@with-operands(%root, %x)
-  where integer(%x), single-use(%inner)
-
-pattern.rule "sum-of-negatives" rounding doc "sum(-x) = -sum(x), and so for mean"
-  for %f in [sum, mean] : %f(-%x as %inner) => -%f(%x) where float(%x), single-use(%inner)
 
 pattern.rule "argmax-of-negatives" doc "argmax(-x) = argmin(x) for floats" :
   argmax(-%x, axis = %a, keepdims = %k) => argmin(%x, axis = %a, keepdims = %k) where float(%x)
