@@ -52,9 +52,9 @@ def reduction_of_permuted(match: Match, reduction: Operation, inner: PermuteDims
 
 @builder("joined-reduction")
 def joined_reduction(match: Match, outer: Operation, inner: Operation) -> Sequence[SSAValue] | None:
-    """One reduction of the operand of `inner` along the axes of both. Declines unknown sizes, and sizes 0."""
+    """One reduction of the operand of `inner` along the axes of both. Declines another op, and sizes unknown or 0."""
     shape, over = known_shape(inner.operands[0]), axes_of(inner)
-    if shape is None or 0 in shape:
+    if outer.name != inner.name or shape is None or 0 in shape:
         return None
     left = list(range(len(shape)))
     if not plain_properties(inner)["keepdims"]:

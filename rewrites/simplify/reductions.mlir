@@ -3,14 +3,14 @@
 pattern.rule "position-among-one" doc "one element is the first" : [argmax, argmin](%x) => 0 where same-size(%x, %root)
 
 pattern.rule "reduction-of-reduction" doc "two reductions after each other are one"
-  for %f in [max, min, any, all] : %f(%f(%x) as %inner) => @joined-reduction(%root, %inner) where single-use(%inner)
+  : [max, min, any, all]([max, min, any, all](%x) as %inner) => @joined-reduction(%root, %inner) where single-use(%inner)
 
 pattern.rule "sum-of-sum-integer" doc "two sums after each other are one, and so for prod"
-  for %f in [sum, prod] : %f(%f(%x) as %inner) => @joined-reduction(%root, %inner)
+  : [sum, prod]([sum, prod](%x) as %inner) => @joined-reduction(%root, %inner)
   where integer(%x), single-use(%inner)
 
 pattern.rule "sum-of-sum" rounding doc "two sums after each other are one, and so for prod and mean"
-  for %f in [sum, prod, mean] : %f(%f(%x) as %inner) => @joined-reduction(%root, %inner)
+  : [sum, prod, mean]([sum, prod, mean](%x) as %inner) => @joined-reduction(%root, %inner)
   where float(%x), single-use(%inner)
 
 pattern.rule "reduction-of-permuted" doc "a reduction runs along the dimensions where they were"

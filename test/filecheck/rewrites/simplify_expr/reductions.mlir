@@ -21,10 +21,8 @@ func.func @no_position_among_two(%x: tensor<3x2xf32>) -> tensor<3xi64> {
 /// Two reductions are one.
 // CHECK-LABEL: func.func @reduction_of_reduction(
 func.func @reduction_of_reduction(%x: tensor<2x3x4xf32>, %y: tensor<2x3xi32>) -> (tensor<3xf32>, tensor<3xf32>, tensor<i32>) {
-  // CHECK-NEXT: %[[A:.*]] = graph.max %x, axis = [0] : (tensor<2x3x4xf32>) -> tensor<3x4xf32>
-  // CHECK-NEXT: %[[R:.*]] = graph.max %[[A]], axis = [1] : (tensor<3x4xf32>) -> tensor<3xf32>
-  // CHECK-NEXT: %[[B:.*]] = graph.mean %x, axis = [2] : (tensor<2x3x4xf32>) -> tensor<2x3xf32>
-  // CHECK-NEXT: %[[S:.*]] = graph.mean %[[B]], axis = [0] : (tensor<2x3xf32>) -> tensor<3xf32>
+  // CHECK-NEXT: %[[R:.*]] = graph.max %x, axis = [0, 2] : (tensor<2x3x4xf32>) -> tensor<3xf32>
+  // CHECK-NEXT: %[[S:.*]] = graph.mean %x, axis = [0, 2] : (tensor<2x3x4xf32>) -> tensor<3xf32>
   // CHECK-NEXT: %[[T:.*]] = graph.sum %y, axis = [0, 1] : (tensor<2x3xi32>) -> tensor<i32>
   // CHECK-NEXT: func.return %[[R]], %[[S]], %[[T]] : tensor<3xf32>, tensor<3xf32>, tensor<i32>
   %a = graph.max %x, axis = [0] : (tensor<2x3x4xf32>) -> tensor<3x4xf32>
