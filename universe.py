@@ -119,6 +119,9 @@ EXTENSIONS: dict[str, dict[str, str]] = {
     "config-key": {"check-bounds": "lowering.loops.guard_accesses:KEY", "target": "machine.named:KEY"},
     "rule-functions": {
         "builders": "rewrites.rules.builders",
+        "movement": "rewrites.rules.movement_builders",
+        "products": "rewrites.rules.product_builders",
+        "reductions": "rewrites.rules.reduction_builders",
         "inference": "rewrites.inference.builders",
         "quantisation": "rewrites.inference.quantisation",
         "quantised-contractions": "rewrites.quantised.contractions",

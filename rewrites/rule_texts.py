@@ -22,7 +22,7 @@ _FUNCTIONS = re.compile(r"(%\w+)\s+in\s+\[([^\]]*)\]")
 _PART = re.compile(
     r"\[([^\]]*)\]\s*\(|(?<![\w@%.-])([a-z][\w.]*)\(|(%\w+)\(|(?<=\s)([-+*/])(?=\s)|(?:^|[(,])\s*(-)(?=[(%])"
 )
-_UNPLAIN = re.compile(r'\b(?:or|not|if|call)\b|\bany|\bwhere\b(?!\()|[{}<>~|&!?]|""')
+_UNPLAIN = re.compile(r'\b(?:or|not|if|call)\b|(?<!graph\.)\bany|\bwhere\b(?!\()|[{}<>~|&!?]|""')
 
 
 class RuleText(NamedTuple):

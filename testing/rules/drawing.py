@@ -14,6 +14,7 @@ from ...core.ir.verification import verify_module
 from ...core.text.parsing import parse_text
 from ...patterns.language.rules import Rule
 from ..programs.ir_generators import RandomChooser
+from . import own_programs as own_programs  # It registers its programs.
 from .choices import DTYPES, Impossible, Taste, small_shape
 from .hints import Hints, hints_of
 from .instances import Instance, InstanceMaker

@@ -1,0 +1,72 @@
+"""Named builders: convolutions that pad, and matrix products of transposed operands."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import TensorType
+from xdsl.ir import SSAValue
+
+from ...dialects.graph.base import plain_properties
+from ...dialects.graph.contraction import Conv2dOp, MatmulOp
+from ...dialects.graph.movement import PadOp, PermuteDimsOp
+from ...patterns.language.match import Match, as_value
+from ...patterns.language.registry import Thing, builder, condition
+from .conditions import permutation
+from .movement_builders import permuted
+from .shared_builders import changed, made
+
+
+@builder("padded-convolution")
+def padded_convolution(match: Match, root: Conv2dOp, padded: PadOp) -> Sequence[SSAValue] | None:
+    """The `graph.conv2d` of what `padded` pads. Declines other values than zeros, and padded images or channels."""
+    found = plain_properties(padded)
+    widths, layout = found["pad_width"], plain_properties(root)["data_layout"]
+    around = [widths[2 * axis : 2 * axis + 2] for axis in map(layout.index, "NCHW")]
+    if found["value"] != 0 or any(width for axis in around[:2] for width in axis):
+        return None
+    (top, bottom), (left, right) = around[2:]
+    sides = zip(plain_properties(root)["padding"], (top, left, bottom, right), strict=True)
+    properties = changed(root, padding=[one + other for one, other in sides])
+    return made(match, root.name, [padded.operands[0], root.operands[1]], properties)
+
+
+@condition("transposes")
+def transposes(match: Match, op: PermuteDimsOp) -> bool:
+    """The `graph.permute_dims` swaps the last two dimensions, and no others."""
+    order = permutation(op)
+    count = len(order)
+    return count > 1 and order == (*range(count - 2), count - 1, count - 2)
+
+
+@condition("of-matrices")
+def of_matrices(match: Match, op: MatmulOp) -> bool:
+    """Both operands of the `graph.matmul` have two dimensions or more."""
+    types = [value.type for value in op.operands]
+    return all(isinstance(type_, TensorType) and type_.get_num_dims() > 1 for type_ in types)
+
+
+@builder("transposed-product")
+def transposed_product(match: Match, op: MatmulOp, left: Thing, right: Thing) -> Sequence[SSAValue]:
+    """The last two dimensions swapped of a product like `op` of `left` and `right`."""
+    product = match.create(op.name, [as_value(left), as_value(right)], None, op.properties).results[0]
+    return [_transposed(match, product)]
+
+
+@builder("product-with-left-transposed")
+def product_with_left_transposed(match: Match, op: MatmulOp, left: Thing, right: Thing) -> Sequence[SSAValue]:
+    """A product like `op` of `left`, whose last two dimensions are swapped first, and `right`."""
+    return made(match, op.name, [_transposed(match, as_value(left)), as_value(right)], changed(op))
+
+
+@builder("product-with-right-transposed")
+def product_with_right_transposed(match: Match, op: MatmulOp, left: Thing, right: Thing) -> Sequence[SSAValue]:
+    """A product like `op` of `left` and `right`, whose last two dimensions are swapped first."""
+    return made(match, op.name, [as_value(left), _transposed(match, as_value(right))], changed(op))
+
+
+def _transposed(match: Match, value: SSAValue) -> SSAValue:
+    type_ = value.type
+    assert isinstance(type_, TensorType)
+    count = type_.get_num_dims()
+    return permuted(match, value, [*range(count - 2), count - 1, count - 2])

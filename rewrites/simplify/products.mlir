@@ -1,0 +1,16 @@
+// Convolutions and matrix products that take what stands before or after them.
+
+pattern.rule "convolution-of-padded" rounding doc "a convolution pads with zeros itself" :
+  conv2d(pad(%x) as %padded, %w) => @padded-convolution(%root, %padded)
+
+pattern.rule "product-of-transposed" rounding doc "x^T y^T = (y x)^T" :
+  matmul(permute_dims(%x) as %p, permute_dims(%y) as %q) => @transposed-product(%root, %y, %x)
+  where transposes(%p), transposes(%q), single-use(%p), single-use(%q)
+
+pattern.rule "transposed-product-left" rounding doc "(x^T y)^T = y^T x" :
+  permute_dims(matmul(permute_dims(%x) as %p, %y) as %product) => @product-with-left-transposed(%product, %y, %x)
+  where transposes(%root), transposes(%p), of-matrices(%product), single-use(%product), single-use(%p)
+
+pattern.rule "transposed-product-right" rounding doc "(x y^T)^T = y x^T" :
+  permute_dims(matmul(%x, permute_dims(%y) as %p) as %product) => @product-with-right-transposed(%product, %y, %x)
+  where transposes(%root), transposes(%p), of-matrices(%product), single-use(%product), single-use(%p)

@@ -1,0 +1,121 @@
+// RUN: stepwell-opt %s -p simplify-expr | filecheck %s
+
+/// A convolution pads with zeros itself.
+// CHECK-LABEL: func.func @convolution_of_padded(
+func.func @convolution_of_padded(%x: tensor<1x2x4x5xf32>, %w: tensor<3x2x3x3xf32>) -> tensor<1x3x7x6xf32> {
+  // CHECK-NEXT: %[[R:.*]] = graph.conv2d %x, %w, padding = [3, 1, 2, 2] : (tensor<1x2x4x5xf32>, tensor<3x2x3x3xf32>) -> tensor<1x3x7x6xf32>
+  // CHECK-NEXT: func.return %[[R]] : tensor<1x3x7x6xf32>
+  %p = graph.pad %x, pad_width = [0, 0, 0, 0, 2, 1, 0, 1], value = 0.0 : (tensor<1x2x4x5xf32>) -> tensor<1x2x7x6xf32>
+  %r = graph.conv2d %p, %w, padding = [1, 1, 1, 1] : (tensor<1x2x7x6xf32>, tensor<3x2x3x3xf32>) -> tensor<1x3x7x6xf32>
+  func.return %r : tensor<1x3x7x6xf32>
+}
+
+/// Ones are no zeros.
+// CHECK-LABEL: func.func @no_convolution_of_padded_with_ones(
+func.func @no_convolution_of_padded_with_ones(%x: tensor<1x2x4x4xf32>, %w: tensor<3x2x3x3xf32>) -> tensor<1x3x4x4xf32> {
+  // CHECK-NEXT: %[[P:.*]] = graph.pad %x, pad_width = [0, 0, 0, 0, 1, 1, 1, 1], value = 1.0 : (tensor<1x2x4x4xf32>) -> tensor<1x2x6x6xf32>
+  // CHECK-NEXT: %[[R:.*]] = graph.conv2d %[[P]], %w : (tensor<1x2x6x6xf32>, tensor<3x2x3x3xf32>) -> tensor<1x3x4x4xf32>
+  // CHECK-NEXT: func.return %[[R]] : tensor<1x3x4x4xf32>
+  %p = graph.pad %x, pad_width = [0, 0, 0, 0, 1, 1, 1, 1], value = 1.0 : (tensor<1x2x4x4xf32>) -> tensor<1x2x6x6xf32>
+  %r = graph.conv2d %p, %w : (tensor<1x2x6x6xf32>, tensor<3x2x3x3xf32>) -> tensor<1x3x4x4xf32>
+  func.return %r : tensor<1x3x4x4xf32>
+}
+
+/// The convolution pads no channels.
+// CHECK-LABEL: func.func @no_convolution_of_padded_channels(
+func.func @no_convolution_of_padded_channels(%x: tensor<1x1x4x4xf32>, %w: tensor<3x2x3x3xf32>) -> tensor<1x3x2x2xf32> {
+  // CHECK-NEXT: %[[P:.*]] = graph.pad %x, pad_width = [0, 0, 0, 1, 0, 0, 0, 0], value = 0.0 : (tensor<1x1x4x4xf32>) -> tensor<1x2x4x4xf32>
+  // CHECK-NEXT: %[[R:.*]] = graph.conv2d %[[P]], %w : (tensor<1x2x4x4xf32>, tensor<3x2x3x3xf32>) -> tensor<1x3x2x2xf32>
+  // CHECK-NEXT: func.return %[[R]] : tensor<1x3x2x2xf32>
+  %p = graph.pad %x, pad_width = [0, 0, 0, 1, 0, 0, 0, 0], value = 0.0 : (tensor<1x1x4x4xf32>) -> tensor<1x2x4x4xf32>
+  %r = graph.conv2d %p, %w : (tensor<1x2x4x4xf32>, tensor<3x2x3x3xf32>) -> tensor<1x3x2x2xf32>
+  func.return %r : tensor<1x3x2x2xf32>
+}
+
+/// Two transposed operands make one transposed product.
+// CHECK-LABEL: func.func @product_of_transposed(
+func.func @product_of_transposed(%x: tensor<3x2xf32>, %y: tensor<4x3xf32>) -> tensor<2x4xf32> {
+  // CHECK-NEXT: %[[V0:.*]] = graph.matmul %y, %x : (tensor<4x3xf32>, tensor<3x2xf32>) -> tensor<4x2xf32>
+  // CHECK-NEXT: %[[R:.*]] = graph.permute_dims %[[V0]], axes = [1, 0] : (tensor<4x2xf32>) -> tensor<2x4xf32>
+  // CHECK-NEXT: func.return %[[R]] : tensor<2x4xf32>
+  %a = graph.permute_dims %x : (tensor<3x2xf32>) -> tensor<2x3xf32>
+  %b = graph.permute_dims %y : (tensor<4x3xf32>) -> tensor<3x4xf32>
+  %r = graph.matmul %a, %b : (tensor<2x3xf32>, tensor<3x4xf32>) -> tensor<2x4xf32>
+  func.return %r : tensor<2x4xf32>
+}
+
+/// `%a` is needed anyway.
+// CHECK-LABEL: func.func @no_product_of_shared_transposed(
+func.func @no_product_of_shared_transposed(%x: tensor<3x2xf32>, %y: tensor<4x3xf32>) -> (tensor<2x4xf32>, tensor<2x3xf32>) {
+  // CHECK-NEXT: %[[A:.*]] = graph.permute_dims %x : (tensor<3x2xf32>) -> tensor<2x3xf32>
+  // CHECK-NEXT: %[[B:.*]] = graph.permute_dims %y : (tensor<4x3xf32>) -> tensor<3x4xf32>
+  // CHECK-NEXT: %[[R:.*]] = graph.matmul %[[A]], %[[B]] : (tensor<2x3xf32>, tensor<3x4xf32>) -> tensor<2x4xf32>
+  // CHECK-NEXT: func.return %[[R]], %[[A]] : tensor<2x4xf32>, tensor<2x3xf32>
+  %a = graph.permute_dims %x : (tensor<3x2xf32>) -> tensor<2x3xf32>
+  %b = graph.permute_dims %y : (tensor<4x3xf32>) -> tensor<3x4xf32>
+  %r = graph.matmul %a, %b : (tensor<2x3xf32>, tensor<3x4xf32>) -> tensor<2x4xf32>
+  func.return %r, %a : tensor<2x4xf32>, tensor<2x3xf32>
+}
+
+/// The permutations move the batch.
+// CHECK-LABEL: func.func @no_product_of_moved_batch(
+func.func @no_product_of_moved_batch(%x: tensor<3x5x2xf32>, %y: tensor<4x5x3xf32>) -> tensor<5x2x4xf32> {
+  // CHECK-NEXT: %[[A:.*]] = graph.permute_dims %x, axes = [1, 2, 0] : (tensor<3x5x2xf32>) -> tensor<5x2x3xf32>
+  // CHECK-NEXT: %[[B:.*]] = graph.permute_dims %y, axes = [1, 2, 0] : (tensor<4x5x3xf32>) -> tensor<5x3x4xf32>
+  // CHECK-NEXT: %[[R:.*]] = graph.matmul %[[A]], %[[B]] : (tensor<5x2x3xf32>, tensor<5x3x4xf32>) -> tensor<5x2x4xf32>
+  // CHECK-NEXT: func.return %[[R]] : tensor<5x2x4xf32>
+  %a = graph.permute_dims %x, axes = [1, 2, 0] : (tensor<3x5x2xf32>) -> tensor<5x2x3xf32>
+  %b = graph.permute_dims %y, axes = [1, 2, 0] : (tensor<4x5x3xf32>) -> tensor<5x3x4xf32>
+  %r = graph.matmul %a, %b : (tensor<5x2x3xf32>, tensor<5x3x4xf32>) -> tensor<5x2x4xf32>
+  func.return %r : tensor<5x2x4xf32>
+}
+
+/// (x^T y)^T is y^T x.
+// CHECK-LABEL: func.func @transposed_product_left(
+func.func @transposed_product_left(%x: tensor<3x2xf32>, %y: tensor<3x4xf32>) -> tensor<4x2xf32> {
+  // CHECK-NEXT: %[[V0:.*]] = graph.permute_dims %y, axes = [1, 0] : (tensor<3x4xf32>) -> tensor<4x3xf32>
+  // CHECK-NEXT: %[[R:.*]] = graph.matmul %[[V0]], %x : (tensor<4x3xf32>, tensor<3x2xf32>) -> tensor<4x2xf32>
+  // CHECK-NEXT: func.return %[[R]] : tensor<4x2xf32>
+  %a = graph.permute_dims %x : (tensor<3x2xf32>) -> tensor<2x3xf32>
+  %p = graph.matmul %a, %y : (tensor<2x3xf32>, tensor<3x4xf32>) -> tensor<2x4xf32>
+  %r = graph.permute_dims %p : (tensor<2x4xf32>) -> tensor<4x2xf32>
+  func.return %r : tensor<4x2xf32>
+}
+
+/// (x y^T)^T is y x^T.
+// CHECK-LABEL: func.func @transposed_product_right(
+func.func @transposed_product_right(%x: tensor<2x3xf32>, %y: tensor<4x3xf32>) -> tensor<4x2xf32> {
+  // CHECK-NEXT: %[[V0:.*]] = graph.permute_dims %x, axes = [1, 0] : (tensor<2x3xf32>) -> tensor<3x2xf32>
+  // CHECK-NEXT: %[[R:.*]] = graph.matmul %y, %[[V0]] : (tensor<4x3xf32>, tensor<3x2xf32>) -> tensor<4x2xf32>
+  // CHECK-NEXT: func.return %[[R]] : tensor<4x2xf32>
+  %b = graph.permute_dims %y : (tensor<4x3xf32>) -> tensor<3x4xf32>
+  %p = graph.matmul %x, %b : (tensor<2x3xf32>, tensor<3x4xf32>) -> tensor<2x4xf32>
+  %r = graph.permute_dims %p : (tensor<2x4xf32>) -> tensor<4x2xf32>
+  func.return %r : tensor<4x2xf32>
+}
+
+/// A vector has no rows to transpose.
+// CHECK-LABEL: func.func @no_transposed_product_of_vector(
+func.func @no_transposed_product_of_vector(%x: tensor<3xf32>, %y: tensor<5x4x3xf32>) -> tensor<4x5xf32> {
+  // CHECK-NEXT: %[[B:.*]] = graph.permute_dims %y, axes = [0, 2, 1] : (tensor<5x4x3xf32>) -> tensor<5x3x4xf32>
+  // CHECK-NEXT: %[[P:.*]] = graph.matmul %x, %[[B]] : (tensor<3xf32>, tensor<5x3x4xf32>) -> tensor<5x4xf32>
+  // CHECK-NEXT: %[[R:.*]] = graph.permute_dims %[[P]] : (tensor<5x4xf32>) -> tensor<4x5xf32>
+  // CHECK-NEXT: func.return %[[R]] : tensor<4x5xf32>
+  %b = graph.permute_dims %y, axes = [0, 2, 1] : (tensor<5x4x3xf32>) -> tensor<5x3x4xf32>
+  %p = graph.matmul %x, %b : (tensor<3xf32>, tensor<5x3x4xf32>) -> tensor<5x4xf32>
+  %r = graph.permute_dims %p : (tensor<5x4xf32>) -> tensor<4x5xf32>
+  func.return %r : tensor<4x5xf32>
+}
+
+/// `%p` is needed anyway.
+// CHECK-LABEL: func.func @no_transposed_shared_product(
+func.func @no_transposed_shared_product(%x: tensor<2x3xf32>, %y: tensor<4x3xf32>) -> (tensor<4x2xf32>, tensor<2x4xf32>) {
+  // CHECK-NEXT: %[[B:.*]] = graph.permute_dims %y : (tensor<4x3xf32>) -> tensor<3x4xf32>
+  // CHECK-NEXT: %[[P:.*]] = graph.matmul %x, %[[B]] : (tensor<2x3xf32>, tensor<3x4xf32>) -> tensor<2x4xf32>
+  // CHECK-NEXT: %[[R:.*]] = graph.permute_dims %[[P]] : (tensor<2x4xf32>) -> tensor<4x2xf32>
+  // CHECK-NEXT: func.return %[[R]], %[[P]] : tensor<4x2xf32>, tensor<2x4xf32>
+  %b = graph.permute_dims %y : (tensor<4x3xf32>) -> tensor<3x4xf32>
+  %p = graph.matmul %x, %b : (tensor<2x3xf32>, tensor<3x4xf32>) -> tensor<2x4xf32>
+  %r = graph.permute_dims %p : (tensor<2x4xf32>) -> tensor<4x2xf32>
+  func.return %r, %p : tensor<4x2xf32>, tensor<2x4xf32>
+}
