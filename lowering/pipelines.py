@@ -101,7 +101,7 @@ them on one kernel after the other.
 
 # Pipelines
 
-STRICT = without(SIMPLIFY, "integer-arithmetic", BATCH_NORM, "fold-scale-axis", "zero-subnormals")
+STRICT = without(SIMPLIFY, "integer-arithmetic", CONVERSIONS, BATCH_NORM, "fold-scale-axis", "zero-subnormals")
 """The part of `SIMPLIFY` that keeps every rounding."""
 
 EXACT = without(STRICT, "optimize-layouts")

@@ -134,11 +134,11 @@ group_norm | - | group_norm native_group_norm | GroupNormalization | - | - | -
 l2_normalize | - | normalize | LpNormalization | - | - | -
 rms_norm | - | rms_norm | RMSNormalization | - | - | -
 dropout | - | dropout alpha_dropout feature_dropout | Dropout | - | - | -
-quantize | - | quantize_per_tensor quantize_per_channel | QuantizeLinear | - | uniform_quantize | -
-dequantize | - | dequantize | DequantizeLinear | - | uniform_dequantize | -
 max_pool2d | - | max_pool2d | MaxPool | max_pool2d | reduce_window | \
 linalg.pooling_nchw_max linalg.pooling_nhwc_max
 avg_pool2d | - | avg_pool2d | AveragePool | avg_pool2d | reduce_window | -
+quantize | - | quantize_per_tensor quantize_per_channel | QuantizeLinear | - | uniform_quantize | -
+dequantize | - | dequantize | DequantizeLinear | - | uniform_dequantize | -
 resample | - | interpolate upsample | Resize Upsample | resize | - | -
 sample | - | grid_sample | GridSample | - | - | -
 pool_regions | - | - | MaxRoiPool RoiAlign | - | - | -

@@ -41,7 +41,7 @@ def shape_of(value: SSAValue) -> tuple[int, ...]:
 
 
 @condition("spreads-scales", protects="cost")
-def spreads_scales(match: Match, op: Operation) -> bool:
+def spreads_scales(match: Match, op: QuantizeOp | DequantizeOp) -> bool:
     """The scales of the op are not for blocks, or all extents are known: ops on tensors can repeat them."""
     return not plain_properties(op)["block_size"] or DYNAMIC_INDEX not in (
         *shape_of(op.operands[0]),

@@ -20,6 +20,7 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Operation, SSAValue
 
 from ...dialects.graph.base import plain_properties
+from ...dialects.graph.contraction import Conv2dOp, MatmulOp
 from ...dialects.graph.quantisation import DequantizeOp
 from ...patterns.language.constants import splat_number
 from ...patterns.language.match import Match, as_value
@@ -53,7 +54,7 @@ def known_zero(match: Match, thing: Thing) -> bool:
 
 
 @condition("scales-of-outputs")
-def scales_of_outputs(match: Match, op: Operation, kernel: DequantizeOp) -> bool:
+def scales_of_outputs(match: Match, op: Conv2dOp | MatmulOp, kernel: DequantizeOp) -> bool:
     """The right operand has one scale, or one for each output channel or column."""
     if not shape_of(kernel.operands[1]):
         return True
@@ -64,13 +65,13 @@ def scales_of_outputs(match: Match, op: Operation, kernel: DequantizeOp) -> bool
 
 
 @condition("byte-kernel", protects="cost")
-def byte_kernel(match: Match, op: Operation) -> bool:
+def byte_kernel(match: Match, op: Conv2dOp) -> bool:
     """The convolution has one group: there are kernels on bytes for it."""
     return plain_properties(op)["groups"] == 1
 
 
 @condition("sums-fit")
-def sums_fit(match: Match, op: Operation) -> bool:
+def sums_fit(match: Match, op: Conv2dOp | MatmulOp) -> bool:
     """The terms of each sum are so few that 32 bits hold it."""
     shape = shape_of(op.operands[1])
     if op.name == "graph.matmul":
@@ -109,7 +110,7 @@ def _scaled(match: Match, sums: SSAValue, op: Operation, data: DequantizeOp, sca
 
 
 @builder("integer-conv2d")
-def integer_conv2d(match: Match, op: Operation, data: DequantizeOp, kernel: DequantizeOp) -> Sequence[SSAValue]:
+def integer_conv2d(match: Match, op: Conv2dOp, data: DequantizeOp, kernel: DequantizeOp) -> Sequence[SSAValue]:
     """The convolution of bytes. Padding has the value of the zero point, so that every window has as many terms."""
     properties = plain_properties(op)
     image, zero = _signed(match, data)
@@ -163,7 +164,7 @@ def _padded(match: Match, image: SSAValue, zero: int, properties: dict[str, Any]
 
 
 @builder("integer-matmul")
-def integer_matmul(match: Match, op: Operation, data: DequantizeOp, kernel: DequantizeOp) -> Sequence[SSAValue]:
+def integer_matmul(match: Match, op: MatmulOp, data: DequantizeOp, kernel: DequantizeOp) -> Sequence[SSAValue]:
     """The product of bytes, less what the zero points add."""
     (left, a), (right, b) = _signed(match, data), _signed(match, kernel)
     sums = emit(match, "matmul", left, right, out_dtype="i32")

@@ -79,7 +79,8 @@ def same_scale(match: Match, first: Thing, second: Thing) -> bool:
 @condition("one-scale")
 def one_scale(match: Match, thing: Thing) -> bool:
     """There is one scale for all elements."""
-    return not shape_of(as_value(thing))
+    type_ = as_value(thing).type
+    return isinstance(type_, TensorType) and not type_.get_shape()
 
 
 @condition("moves-scales")

@@ -139,6 +139,8 @@ def reshaped_before(match: Match, op: Operation, value: Thing) -> Sequence[SSAVa
 @builder("moved-once")
 def moved_once(match: Match, op: Operation, movement: Operation, *values: Thing) -> Sequence[SSAValue] | None:
     """The movement of `op` on `values`, which have not been moved. Declines unknown sizes, and another shape."""
+    if not values:
+        return None
     before, after = known_shape(as_value(values[0])), known_shape(match.root.results[0])
     type_ = match.root.results[0].type
     if before is None or known_shape(movement.results[0]) != after or not isinstance(type_, TensorType):

@@ -329,7 +329,9 @@ def test_broken_rule_is_not_compiled(broken: Rule, message: str) -> None:
 
 
 def test_unknown_numerics_class() -> None:
-    with pytest.raises(ValueError, match="rule 'r' has numerics 'loose', expected one of exact, rounding, fast"):
+    with pytest.raises(
+        ValueError, match="rule 'r' has numerics 'loose', expected one of exact, rounding, quantised, fast"
+    ):
         Rule("r", op("graph.relu", a), (), numerics="loose")  # type: ignore
 
 

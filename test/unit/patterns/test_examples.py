@@ -81,7 +81,7 @@ def test_a_parameter_used_twice_is_one_value() -> None:
         (
             function("pattern", u("exp", "%x", "%r"), "%r", attributes='attributes {pattern.numerics = "loose"}')
             + TANH,
-            "expected one of exact, rounding, fast",
+            "expected one of exact, rounding, quantised, fast",
         ),
     ],
 )

@@ -252,7 +252,7 @@ ERRORS = {
     ),
     "numerics": (
         pattern(HEAD, KEEP, attributes=' attributes {pattern.numerics = "loose"}'),
-        "5:1: error: 'pdl.rewrite': pattern.numerics is \"loose\", expected one of exact, rounding, fast",
+        "5:1: error: 'pdl.rewrite': pattern.numerics is \"loose\", expected one of exact, rounding, quantised, fast",
     ),
     "negative benefit": (
         pattern(HEAD, KEEP).replace("benefit(1)", "benefit(-1)"),
