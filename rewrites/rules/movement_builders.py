@@ -115,7 +115,7 @@ def joined_concats(match: Match, outer: ConcatOp, inner: ConcatOp) -> Sequence[S
 
 
 @builder("moved-before")
-def moved_before(match: Match, op: Operation, outer: PermuteDimsOp, inner: PermuteDimsOp) -> Sequence[SSAValue]:
+def moved_before(match: Match, op: Operation, outer: PermuteDimsOp, inner: PermuteDimsOp) -> Sequence[SSAValue] | None:
     """`op` of the operand of `inner`, which is permuted as both permutations do, where they do not cancel."""
     first = permutation(inner)
     axes = [first[axis] for axis in permutation(outer)]
