@@ -5,6 +5,7 @@ import sys
 import stepwell
 from stepwell.dialects import graph
 
+sys.setrecursionlimit(1000)  # what Python starts with; who runs this may have raised it
 builder = graph.GraphBuilder()
 with builder.function("main", a="tensor<4xf32>") as (a,):
     b = builder.emit(graph.AddOp(a, a), "b")
