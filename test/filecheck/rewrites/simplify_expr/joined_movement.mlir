@@ -247,3 +247,29 @@ func.func @no_permutes_of_other_ranks(%x: tensor<2x2x2xf32>, %y: tensor<2x2xf32>
   %r = graph.add %a, %b : (tensor<2x2x2xf32>, tensor<2x2xf32>) -> tensor<2x2x2xf32>
   func.return %r : tensor<2x2x2xf32>
 }
+
+/// `%a` is needed anyway.
+// CHECK-LABEL: func.func @no_permute_around_function_of_shared(
+func.func @no_permute_around_function_of_shared(%x: tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<3x2xf32>) {
+  // CHECK-NEXT: %[[A:.*]] = graph.permute_dims %x : (tensor<2x3xf32>) -> tensor<3x2xf32>
+  // CHECK-NEXT: %[[B:.*]] = graph.tanh %[[A]] : (tensor<3x2xf32>) -> tensor<3x2xf32>
+  // CHECK-NEXT: %[[R:.*]] = graph.permute_dims %[[B]] : (tensor<3x2xf32>) -> tensor<2x3xf32>
+  // CHECK-NEXT: func.return %[[R]], %[[A]] : tensor<2x3xf32>, tensor<3x2xf32>
+  %a = graph.permute_dims %x : (tensor<2x3xf32>) -> tensor<3x2xf32>
+  %b = graph.tanh %a : (tensor<3x2xf32>) -> tensor<3x2xf32>
+  %r = graph.permute_dims %b : (tensor<3x2xf32>) -> tensor<2x3xf32>
+  func.return %r, %a : tensor<2x3xf32>, tensor<3x2xf32>
+}
+
+/// `%a` is needed anyway.
+// CHECK-LABEL: func.func @no_permutes_of_shared(
+func.func @no_permutes_of_shared(%x: tensor<2x3xf32>, %y: tensor<2x3xf32>) -> (tensor<3x2xf32>, tensor<3x2xf32>) {
+  // CHECK-NEXT: %[[A:.*]] = graph.permute_dims %x : (tensor<2x3xf32>) -> tensor<3x2xf32>
+  // CHECK-NEXT: %[[B:.*]] = graph.permute_dims %y : (tensor<2x3xf32>) -> tensor<3x2xf32>
+  // CHECK-NEXT: %[[R:.*]] = graph.add %[[A]], %[[B]] : (tensor<3x2xf32>, tensor<3x2xf32>) -> tensor<3x2xf32>
+  // CHECK-NEXT: func.return %[[R]], %[[A]] : tensor<3x2xf32>, tensor<3x2xf32>
+  %a = graph.permute_dims %x : (tensor<2x3xf32>) -> tensor<3x2xf32>
+  %b = graph.permute_dims %y : (tensor<2x3xf32>) -> tensor<3x2xf32>
+  %r = graph.add %a, %b : (tensor<3x2xf32>, tensor<3x2xf32>) -> tensor<3x2xf32>
+  func.return %r, %a : tensor<3x2xf32>, tensor<3x2xf32>
+}

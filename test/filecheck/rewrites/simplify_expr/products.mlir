@@ -119,3 +119,16 @@ func.func @no_transposed_shared_product(%x: tensor<2x3xf32>, %y: tensor<4x3xf32>
   %r = graph.permute_dims %p : (tensor<2x4xf32>) -> tensor<4x2xf32>
   func.return %r, %p : tensor<4x2xf32>, tensor<2x4xf32>
 }
+
+/// `%b` is needed anyway.
+// CHECK-LABEL: func.func @no_product_of_transposed_and_shared(
+func.func @no_product_of_transposed_and_shared(%x: tensor<3x2xf32>, %y: tensor<4x3xf32>) -> (tensor<2x4xf32>, tensor<3x4xf32>) {
+  // CHECK-NEXT: %[[A:.*]] = graph.permute_dims %x : (tensor<3x2xf32>) -> tensor<2x3xf32>
+  // CHECK-NEXT: %[[B:.*]] = graph.permute_dims %y : (tensor<4x3xf32>) -> tensor<3x4xf32>
+  // CHECK-NEXT: %[[R:.*]] = graph.matmul %[[A]], %[[B]] : (tensor<2x3xf32>, tensor<3x4xf32>) -> tensor<2x4xf32>
+  // CHECK-NEXT: func.return %[[R]], %[[B]] : tensor<2x4xf32>, tensor<3x4xf32>
+  %a = graph.permute_dims %x : (tensor<3x2xf32>) -> tensor<2x3xf32>
+  %b = graph.permute_dims %y : (tensor<4x3xf32>) -> tensor<3x4xf32>
+  %r = graph.matmul %a, %b : (tensor<2x3xf32>, tensor<3x4xf32>) -> tensor<2x4xf32>
+  func.return %r, %b : tensor<2x4xf32>, tensor<3x4xf32>
+}
