@@ -142,7 +142,8 @@ SUBROOMS: Final[dict[str, tuple[str, ...]]] = {
         "value",
     ),
     "testing": ("interpreting", "rule_sets", "rules", "lit_format", "in_process", "run_line", "assembly", "programs"),
-    "trust": ("bisect", "check", "sensitivity", "evaluate", "inputs", "entries", "compare", "classes"),
+    "trust": ("reduce", "bisect", "check", "sensitivity", "evaluate", "inputs", "entries", "compare", "classes"),
+    "trust.reduce": ("session", "driver", "moves", "regression", "predicates", "subject", "move", "workers"),
     "tools": (
         "completion",
         "main",
@@ -151,6 +152,7 @@ SUBROOMS: Final[dict[str, tuple[str, ...]]] = {
         "opt",
         "run",
         "show",
+        "reduce",
         "tune",
         "docs",
         "example",

@@ -1,0 +1,1 @@
+"""The moves that shrink a program in MLIR, coarse ones first."""
