@@ -107,8 +107,11 @@ def bounded_program(seed: int, size: int) -> str:
 def _chain(op: Operation, length: int) -> tuple[str, ...]:
     """Returns the names of an op, of what makes its first operand, and so on."""
     names = (op.name,)
-    while len(names) < length and op.operands and isinstance(op.operands[0], OpResult):
-        op = op.operands[0].op
+    while len(names) < length and op.operands:
+        first = op.operands[0]
+        if not isinstance(first, OpResult):
+            break
+        op = first.op
         names += (op.name,)
     return names
 
