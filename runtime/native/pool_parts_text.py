@@ -41,7 +41,8 @@ return:
   ret void
 }
 
-; Decides until when nobody shares, from the time that the calling thread was without a core in its window.
+; Adds to the debt what the calling thread was without a core in its window, less what a window may lose. Above the
+; budget nobody shares for a time. Two threads may write the debt at once; then one of the two losses is forgotten.
 define internal void @judge(ptr %sample, i64 %now) {
 entry:
   %since = load i64, ptr %sample, align 8
@@ -56,8 +57,14 @@ look:
   %used = sub i64 %cpu, %before
   %loss = sub i64 %window, %used
   %tolerated = sdiv i64 %window, TOLERANCE
-  %is.loss = icmp sgt i64 %loss, %tolerated
-  br i1 %is.loss, label %retreat, label %return
+  %change = sub i64 %loss, %tolerated
+  %debt = load atomic i64, ptr @_stepwell_debt monotonic, align 8
+  %sum = add i64 %debt, %change
+  %positive = call i64 @llvm.smax.i64(i64 %sum, i64 0)
+  %capped = call i64 @llvm.smin.i64(i64 %positive, i64 BUDGET)
+  store atomic i64 %capped, ptr @_stepwell_debt monotonic, align 8
+  %is.over = icmp sgt i64 %sum, BUDGET
+  br i1 %is.over, label %retreat, label %return
 retreat:
   %patience = load atomic i64, ptr @_stepwell_patience monotonic, align 8
   %wanted = mul i64 %loss, %patience

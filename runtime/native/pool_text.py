@@ -16,6 +16,7 @@ TEXT = """
 @busy = internal global i32 0, align 128
 @process = internal global i32 0, align 4
 @_stepwell_patience = global i64 PATIENCE, align 8
+@_stepwell_debt = global i64 0, align 8
 @resume = internal global i64 0, align 8
 @workers = internal global i32 0, align 4
 @page = internal global ptr null, align 8
@@ -311,5 +312,6 @@ judge:
 }
 
 declare i64 @llvm.smin.i64(i64, i64)
+declare i64 @llvm.smax.i64(i64, i64)
 declare i32 @llvm.smin.i32(i32, i32)
 """

@@ -10,7 +10,17 @@ from ...core.roles import RUN_PARALLEL
 from ...lazy_dataclass import dataclass
 from ..errors import CompileError
 from .jit import NativeLibrary, host_code_target
-from .threads_text import LIMIT, LIMITED, LIMITED_TEXT, MOST_THREADS, PATIENCE_OF_POOL, POOL, SERIAL, pool_text
+from .threads_text import (
+    DEBT_OF_POOL,
+    LIMIT,
+    LIMITED,
+    LIMITED_TEXT,
+    MOST_THREADS,
+    PATIENCE_OF_POOL,
+    POOL,
+    SERIAL,
+    pool_text,
+)
 
 
 def usable_cpus() -> int:
@@ -62,6 +72,11 @@ def patience(use_cache: bool = True) -> ctypes.c_int64:
     return ctypes.c_int64.from_address(_pool(use_cache).address(PATIENCE_OF_POOL))
 
 
+def debt(use_cache: bool = True) -> ctypes.c_int64:
+    """Returns the time, in nanoseconds, that the pool lost and has not made up for, at most `BUDGET`."""
+    return ctypes.c_int64.from_address(_pool(use_cache).address(DEBT_OF_POOL))
+
+
 _KEPT: list[NativeLibrary] = []
 """The libraries that are kept. Workers never end, so their code must not be freed before the process ends."""
 
@@ -70,5 +85,5 @@ def _pool(use_cache: bool) -> NativeLibrary:
     """Returns the one pool of this process, which is made when first wanted."""
     if not _KEPT:
         text = pool_text(host_code_target())
-        _KEPT.append(NativeLibrary.kept(text, [POOL, SERIAL, PATIENCE_OF_POOL], use_cache))
+        _KEPT.append(NativeLibrary.kept(text, [POOL, SERIAL, PATIENCE_OF_POOL, DEBT_OF_POOL], use_cache))
     return _KEPT[0]

@@ -18,8 +18,10 @@ How one call goes:
 * Workers look at the epoch for a while, then sleep. They are started when first wanted, and never end. The caller wakes
   at most two of those it lacks. Each that comes wakes two more while there is room inside.
 * A thread that takes part compares its processor time with the clock about once in `WINDOW`. Between jobs it spins, so
-  any difference is time without a core. After such a loss nobody shares for `PATIENCE` times as long as was lost, so on
-  a busy machine sharing costs about one part in `PATIENCE` of the time.
+  any difference is time without a core. Such losses add to a debt, and windows without loss pay it off. A loss that
+  takes the debt over `BUDGET` keeps everybody from sharing for `PATIENCE` times as long. The debt then stays at the
+  budget, so the next loss does so too. On a busy machine sharing costs about one part in `PATIENCE` of the time, and on
+  a quiet one a rare loss costs no more than itself.
 * A process that was forked has no workers: `@process` is the one whose state this is, another starts afresh. On Linux
   the fork wipes a page, so that a job needs no system call to find out.
 
@@ -40,6 +42,7 @@ SERIAL = "_stepwell_serial"
 LIMITED = "_stepwell_limited"
 LIMIT = "_stepwell_limit"
 PATIENCE_OF_POOL = "_stepwell_patience"
+DEBT_OF_POOL = "_stepwell_debt"
 
 MOST_THREADS = 1024
 """The most threads asked of a pool, since workers are counted in 12 bits."""
@@ -71,10 +74,19 @@ GAP = 100_000
 """A caller that has not shared for so many nanoseconds may have slept, so its window begins anew."""
 
 TOLERANCE = 4
-"""A thread that was without a core for less than one part in `TOLERANCE` of its window gained more than it lost."""
+"""
+A thread that was without a core for less than one part in `TOLERANCE` of its window gained more than it lost. That part
+of each window is taken from the debt.
+"""
+
+BUDGET = 8_000_000
+"""
+The debt, in nanoseconds, that stops nobody: two or three slices of time that the scheduler of Linux gives to another
+process. Eight quiet milliseconds of four threads pay it off, or 32 of one.
+"""
 
 PATIENCE = 16
-"""After a loss of time there are no further attempts for `PATIENCE` times as long."""
+"""After a loss over the budget there are no further attempts for `PATIENCE` times as long."""
 
 LONGEST_RETREAT = 1_000_000_000
 """The time, in nanoseconds, after which sharing is tried again, whatever was lost."""
@@ -90,6 +102,7 @@ def pool_text(target: CodeTarget, exported: bool = False) -> str:
         "WINDOW": str(WINDOW),
         "GAP": str(GAP),
         "TOLERANCE": str(TOLERANCE),
+        "BUDGET": str(BUDGET),
         "PATIENCE": str(PATIENCE),
         "LONGEST_RETREAT": str(LONGEST_RETREAT),
         "MONOTONIC": "6" if target.is_apple else "1",

@@ -13,7 +13,8 @@ from collections.abc import Callable, Iterator
 import pytest
 from at_once import at_once
 from stepwell.runtime.errors import CompileError
-from stepwell.runtime.native.threads import patience, runner, thread_count
+from stepwell.runtime.native.threads import debt, patience, runner, thread_count
+from stepwell.runtime.native.threads_text import BUDGET
 
 TASK = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
 RUN = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64, ctypes.c_int64)
@@ -245,15 +246,20 @@ def test_the_environment_says_how_many_threads(monkeypatch: pytest.MonkeyPatch) 
         thread_count(None)
 
 
-def test_after_a_job_that_did_not_pay_the_caller_works_alone_for_a_while() -> None:
-    shared = patience()
-    shared.value = 10**9  # the least loss keeps everybody away for the longest time
-    me = threading.get_ident()
+def wait(first: int, end: int) -> int:
+    time.sleep(0.002)  # takes no processor time, so by the clock this is a loss
+    return 0
 
-    def wait(first: int, end: int) -> int:
-        time.sleep(0.002)  # takes no processor time, so by the clock this is a loss
-        return 0
 
+def test_a_loss_within_the_budget_is_a_debt() -> None:
+    debt().value = 0
+    assert run(2, wait, 0, 2, 1) == 0
+    assert 0 < debt().value <= BUDGET
+
+
+def test_after_a_loss_over_the_budget_the_caller_works_alone_for_a_while() -> None:
+    patience().value = 10**9  # the least loss keeps everybody away for the longest time
+    debt().value = BUDGET
     assert run(2, wait, 0, 8, 1) == 0
     seen: list[int] = []
 
@@ -262,4 +268,4 @@ def test_after_a_job_that_did_not_pay_the_caller_works_alone_for_a_while() -> No
         return 0
 
     assert run(2, note, 0, 200, 1) == 0
-    assert set(seen) == {me}
+    assert set(seen) == {threading.get_ident()}
