@@ -20,6 +20,9 @@ from .values import IS_VALUE
 
 NUMERICS = ("exact", "rounding", "quantised", "fast")
 
+FLAGS = ("injective", "effects")
+"""The words that a rule may have before `doc`, in their order."""
+
 ENDS: Final = ("pattern.replace", "pattern.rewrite", "pattern.partition")
 """The ops that end a rule."""
 
@@ -32,7 +35,8 @@ class RuleOp(ShownOp):
     It may be written as an equation, `pattern.rule "relu-of-relu" : relu(relu(%x)) => relu(%x)`, which is read into the
     same ops. The equation is the `doc` where there is no other.
 
-    Different names of an `injective` rule stand for different values.
+    Different names of an `injective` rule stand for different values. A rule with `effects` may erase, move and make
+    ops with effects.
 
     `numerics` is `exact` (same bits), `rounding` (same real function) or `fast` (may lose NaN, inf, the sign of zero).
     """
@@ -43,6 +47,7 @@ class RuleOp(ShownOp):
     numerics = prop_def(StringAttr, default_value=StringAttr("exact"))
     doc = opt_prop_def(StringAttr)
     injective = opt_prop_def(UnitAttr)
+    effects = opt_prop_def(UnitAttr)
     body = region_def("single_block")
 
     traits = traits_def(IsolatedFromAbove(), NoTerminator())
@@ -55,8 +60,9 @@ class RuleOp(ShownOp):
         if parser.parse_optional_keyword("numerics") is not None:
             numerics = parser.parse_str_literal("a numerics class")
         properties: dict[str, Attribute] = {"rule_name": StringAttr(name), "numerics": StringAttr(numerics)}
-        if parser.parse_optional_keyword("injective") is not None:
-            properties["injective"] = UnitAttr()
+        for flag in FLAGS:
+            if parser.parse_optional_keyword(flag) is not None:
+                properties[flag] = UnitAttr()
         if (doc := parse_doc(parser)) is not None:
             properties["doc"] = doc
         attributes = parser.parse_optional_attr_dict_with_keyword()
@@ -68,7 +74,8 @@ class RuleOp(ShownOp):
 
     def print(self, printer: Printer) -> None:
         numerics = None if self.numerics.data == NUMERICS[0] else self.numerics
-        print_named(printer, self, self.rule_name, numerics=numerics, injective=self.injective, doc=self.doc)
+        flags = {"injective": self.injective, "effects": self.effects}
+        print_named(printer, self, self.rule_name, numerics=numerics, **flags, doc=self.doc)
 
     def verify_(self) -> None:
         if self.numerics.data not in NUMERICS:

@@ -17,7 +17,7 @@ from ..language.constants import element_type, is_constant_op, splat_number
 from ..language.constraints import HasDtype, HasShape, HasType, Literal, Where
 from ..language.functions import symbol_name
 from ..language.patterns import Any_, Capture, Op, Pattern, Result, Splat, all_below
-from ..language.rules import Require, Rule, numerics_of
+from ..language.rules import EFFECTS_ATTRIBUTE, Require, Rule, numerics_of
 from .attributes import ATTRIBUTES, named_attributes
 from .replacement import calls_functions, replacement_of
 
@@ -66,7 +66,16 @@ def _rule_of(module: ModuleOp, name: str) -> tuple[Operation, Rule]:
     rhs, callback = replacement_of(replacement, reader.keys, reader.captures, reader.order, reader.dtypes, module)
     computes = callback is not None or any(op.name != "func.return" for op in replacement.body.block.ops)
     when = reader.conditions() if computes else ()
-    rule = Rule(name, lhs, rhs, when, numerics=numerics, callback=callback, also=reader.also)  # pyright: ignore[reportArgumentType]
+    rule = Rule(
+        name,
+        lhs,
+        rhs,
+        when,
+        numerics=numerics,
+        callback=callback,
+        also=reader.also,
+        effects=EFFECTS_ATTRIBUTE in pattern.attributes,
+    )  # pyright: ignore[reportArgumentType]
     return pattern, rule
 
 

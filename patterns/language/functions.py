@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp, StringAttr, UnitAttr
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
-from xdsl.traits import IsTerminator
+from xdsl.traits import IsTerminator, RecursiveMemoryEffect
 
 from ...core.codegens import COMPILER
 from ...core.ir.cloning import clone_op
@@ -101,6 +101,21 @@ class Purity:
     def add(self, name: str, function: Operation) -> None:
         """Takes note of a new function."""
         self._functions[name] = function
+
+    def add_function(self, function: Operation) -> None:
+        """Takes note of a new function that calls are made of before it is in the module."""
+        name = symbol_name(function)
+        if name is not None:
+            self.add(name, function)
+
+    def is_harmless(self, op: Operation) -> bool:
+        """Returns whether `op` and all ops in it are pure, where an op such as `scf.if` has the effects of its ops."""
+        if not op.regions:
+            return self.is_pure(op)
+        return all(
+            each.has_trait(IsTerminator) or each.has_trait(RecursiveMemoryEffect) or self.is_pure(each)
+            for each in op.walk()
+        )
 
     def is_pure(self, op: Operation) -> bool:
         """Returns whether `op` neither reads nor writes memory and has no other effect (it may fail)."""

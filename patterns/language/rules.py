@@ -25,6 +25,9 @@ NUMERICS: tuple[Numerics, ...] = ("exact", "rounding", "quantised", "fast")
 NUMERICS_ATTRIBUTE = "pattern.numerics"
 """The attribute with the class of a rule: on `@pattern`, on a `pdl.rewrite`, or on a module for all patterns in it."""
 
+EFFECTS_ATTRIBUTE = "pattern.effects"
+"""The attribute, without a value, of a rule that may erase, move and make ops with effects: at the same places."""
+
 
 @dataclass(frozen=True)
 class Require:
@@ -110,6 +113,8 @@ class Rule:
     """The keys of further roots (`lhs` is a `Together`), whose results are replaced after those of the first."""
     injective: bool = False
     """True for a rule whose different names stand for different values."""
+    effects: bool = False
+    """True for a rule that may erase, move or make ops with effects. The others apply to no such op."""
 
     checked: int = field(default=0, init=False, repr=False, compare=False)
     """What has been checked: 1 for what needs no dialects, 2 for everything."""
@@ -175,19 +180,20 @@ def rule(
     numerics: Numerics = "exact",
     doc: str = "",
     injective: bool = False,
+    effects: bool = False,
 ) -> Rule:
     """
     Returns a rule of one root or several, with a replacement value for each result of the roots in order.
 
     In `rule("fused", x + -y, x - y)` the right side is a new op, since no part of the left side is this `Op`. A number
     is a constant of that number with the type of the root. Different names of an `injective` rule stand for different
-    values.
+    values. A rule with `effects` may erase, move and make ops with effects.
     """
     root, also = root_pattern(lhs)
     bound = {part.key for part in all_below(root)}
     bound.update(key for required in when for key in required.keys)
     made = tuple(_made(item, bound, "full") for item in (rhs if isinstance(rhs, tuple) else (rhs,)))
-    return Rule(name, root, made, when, numerics=numerics, doc=doc, also=also, injective=injective)
+    return Rule(name, root, made, when, numerics=numerics, doc=doc, also=also, injective=injective, effects=effects)
 
 
 def _made(item: Pattern | Replacement | float, bound: set[str], builder: str) -> Replacement:

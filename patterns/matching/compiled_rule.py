@@ -29,6 +29,7 @@ from .closed_parts import CLOSED, TooManySteps, closed_parts
 from .compile_ops import compile_op
 from .deep_patterns import FEW_LEVELS, levels_of, room_for
 from .early_conditions import EARLY, early_conditions
+from .effects import compile_effects
 from .injective import compile_injective
 from .matcher import (
     OpMatcher,
@@ -346,7 +347,7 @@ def _compile_checked(rule: Rule, levels: int) -> CompiledRule:
     )
     if rule.callback is not None:
         makers = (compile_callback(rule.callback),)
-    final = _compile_conditions(rule, compile_injective(rule, _same_types(rule)))
+    final = _compile_conditions(rule, compile_injective(rule, compile_effects(rule, _same_types(rule))))
     for pattern in (rule.lhs, *rule.free):
         final = with_late_tests(pattern, final)
     value_matcher = None if rule.rhs or isinstance(rule.lhs, Function) else compile_value(rule.lhs, final)

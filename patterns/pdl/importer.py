@@ -7,7 +7,7 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import Operation
 
 from ...core.messages.diagnostics import OperationError
-from ..language.rules import NUMERICS_ATTRIBUTE, Numerics, Rule, numerics_of
+from ..language.rules import EFFECTS_ATTRIBUTE, NUMERICS_ATTRIBUTE, Numerics, Rule, numerics_of
 from . import conditions as conditions  # registers the conditions
 
 DOC_ATTRIBUTE = "pattern.doc"
@@ -75,6 +75,7 @@ def _rule_of(op: Operation, number: int, ctx: Context) -> Rule:
         doc=doc.data if isinstance(doc, StringAttr) else "",
         callback=function,
         also=rewrite.also,
+        effects=_has_effects(reader.rewrite),
     )
 
 
@@ -85,6 +86,14 @@ def _numerics(rewrite: Operation) -> Numerics:
             return found
         op = op.parent_op()
     return DEFAULT_NUMERICS
+
+
+def _has_effects(rewrite: Operation) -> bool:
+    """Returns whether the rewrite, its pattern or a module around them has the attribute that allows effects."""
+    op: Operation | None = rewrite
+    while op is not None and EFFECTS_ATTRIBUTE not in op.attributes:
+        op = op.parent_op()
+    return op is not None
 
 
 __all__ = ["DEFAULT_NUMERICS", "DOC_ATTRIBUTE", "NUMERICS_ATTRIBUTE", "rules_of_pdl"]

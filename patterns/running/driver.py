@@ -29,6 +29,7 @@ from ..language.patterns import depth
 from ..language.rules import Rule
 from ..matching.compiled_rule import compiled_once
 from ..matching.dispatch import Dispatch
+from ..matching.effects import effect_of_replacement
 from ..matching.several_roots import place_of_replacement
 from .statistics import RuleStatistics, add_statistics, statistics_wanted
 
@@ -168,6 +169,11 @@ class Driver:
             place = place_of_replacement(match, values, compiled.far)
             if place is None:
                 emit_remark(op, f"rule '{match.rule.name}' needs something that cannot be used here")
+                match.discard()
+                continue
+            if (effect := effect_of_replacement(match, place)) is not None:
+                match.remarks.append((f"not applied: rule '{match.rule.name}' {effect}", ()))
+                self._remark(match)
                 match.discard()
                 continue
             if not allowed("rule", match.rule.name, op, match.rule.numerics, match.shown_bindings):

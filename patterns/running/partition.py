@@ -12,6 +12,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.traits import IsTerminator
 
 from ...core.messages.diagnostics import emit_remark, emit_warning
+from ...dialects.traits import may_fail
 from ..language.constants import is_constant_op
 from ..language.equivalence import BlockOrder
 from ..language.functions import PARTITIONED as PARTITIONED
@@ -21,6 +22,7 @@ from ..language.patterns import Pattern
 from ..language.rules import Rule
 from ..language.structures import Function
 from ..matching.compiled_rule import CompiledRule, compile_rule
+from ..matching.effects import op_with_effect_between
 from ..matching.groups import Outside, covered_ops, input_values
 from ..matching.several_roots import place_between
 from .driver import is_dead, program_order, remark_text
@@ -51,6 +53,7 @@ def partition(
 
     The last roots are tried first, so an outer match wins over one inside it. A match is left alone, with a remark,
     when it shares an op with an earlier one, spans blocks or has an effect. So it is when an op in it is used outside.
+    In a rule with `effects`, ops with effects join where their order with other effects stays.
     If all such uses lead back into the match, that op is computed twice instead, unless `duplicate` is off. Values
     matched by `pattern.any` become parameters in the order of the pattern, each once. Constants that the pattern names
     are copied. A tuple of patterns is a match of several roots, whose function returns the results of all. The new
@@ -108,7 +111,9 @@ class Partitioner:
             reason = self._why_not(ops, outside, duplicate) or _refusal(check, match)
             inputs = input_values(self._compiled.rule.lhs, match, ops)
             place = place_between(self._session.index(BlockOrder), match.roots, inputs) if reason is None else None
-            if place is None:
+            if place is not None:
+                reason = self._why_not_moved(ops, place)
+            if place is None or reason is not None:
                 reason = reason or "what it takes comes after a use of what it gives"
                 emit_remark(root, f"not partitioned: {reason}")
                 continue
@@ -126,20 +131,33 @@ class Partitioner:
                 return f"'{op.name}' belongs to another match"
             if op.parent is not root.parent:
                 return f"'{op.name}' is in another block"
-            if op.has_trait(IsTerminator) or not all(
-                self._session.purity.is_pure(each) or each.has_trait(IsTerminator) or each.regions for each in op.walk()
-            ):
+            if op.has_trait(IsTerminator) or (not self._rule.effects and self._has_effect(op)):
                 return f"'{op.name}' has an effect"
         escaping = outside.escape()
         if escaping is not None:
             return f"'{escaping.name}' is used outside the match"
         if outside.shared and not duplicate:
             return f"'{outside.shared[0].name}' would be computed twice"
-        return None
+        twice = next((op for op in outside.shared if self._has_effect(op)), None)
+        return None if twice is None else f"'{twice.name}' has an effect and would be computed twice"
+
+    def _has_effect(self, op: Operation) -> bool:
+        return not self._session.purity.is_harmless(op)
+
+    def _why_not_moved(self, ops: list[Operation], place: Operation) -> str | None:
+        """Returns why the call cannot stand at `place`: what may fail or has an effect keeps its side of effects."""
+        kept = [op for op in ops if not is_constant_op(op) and (may_fail(op) or self._has_effect(op))]
+        if not kept:
+            return None
+        # The call takes the place of an op of the match, or stands before one that uses a result.
+        crossed = op_with_effect_between([*kept, place], self._session, but=ops)
+        return None if crossed is None else f"'{crossed.name}', which has an effect, stands in between"
 
     def _outline(self, match: Match, ops: list[Operation], inputs: list[SSAValue], place: Operation) -> func.FuncOp:
         root, results = match.root, match.replaced
         name = self._names.fresh(self._name)
+        if self._rule.effects:
+            ops = self._session.index(BlockOrder).ordered(ops)
         function = outlined(name, ops, results, inputs, PARTITIONED)
         del function.attributes[PARTITIONED]
         function.attributes |= self._attributes
@@ -160,7 +178,7 @@ class Partitioner:
         roots = match.roots
         for op in reversed(ops):
             self._taken.update(op.walk())
-            if op in roots or is_dead(op, self._session.purity):
+            if op in roots or self._has_effect(op) or is_dead(op, self._session.purity):
                 for inner in op.walk():
                     self._session.unlinked(inner)
                 op.detach()

@@ -30,15 +30,17 @@ def callback(
     once: bool = False,
     numerics: Numerics = "exact",
     doc: str = "",
+    effects: bool = False,
 ) -> Rule:
     """
     Returns a rule whose replacement `function` makes from the match.
 
     It makes a value, an op or a list of values for the results of the root, or of all roots of a tuple of patterns. New
-    ops come from `match.create`. `None`, or the results of the root, stands for no change.
+    ops come from `match.create`. `None`, or the results of the root, stands for no change. With `effects`, ops with
+    effects may be erased, moved and made.
     """
     root, also = root_pattern(pattern)
-    return Rule(name, root, (), numerics=numerics, doc=doc, callback=function, once=once, also=also)
+    return Rule(name, root, (), numerics=numerics, doc=doc, callback=function, once=once, also=also, effects=effects)
 
 
 @dataclass

@@ -12,7 +12,7 @@ from xdsl.utils.target import Target
 from ...dialects.pattern.equations.groups import group_equation_of
 from ...dialects.pattern.equations.printing import equation_of
 from ...dialects.pattern.groups import GroupRuleOp
-from ...dialects.pattern.rules import NUMERICS, RuleOp
+from ...dialects.pattern.rules import FLAGS, NUMERICS, RuleOp
 from ...lazy_dataclass import dataclass
 
 
@@ -31,8 +31,8 @@ def text_of_rule(rule: Operation) -> str:
     words = [rule.name, str(rule.rule_name)]
     if isinstance(rule, RuleOp) and rule.numerics.data != NUMERICS[0]:
         words.append(rule.numerics.data)
-    if isinstance(rule, RuleOp) and rule.injective is not None:
-        words.append("injective")
+    if isinstance(rule, RuleOp):
+        words += [flag for flag in FLAGS if flag in rule.properties]
     if rule.doc is not None and rule.doc.data != equation.removeprefix(": ").partition(" where ")[0]:
         words.append(f"doc {rule.doc}")
     return " ".join([*words, equation])

@@ -145,6 +145,7 @@ class _RuleReader:
             group=_group_of(last),
             also=also,
             injective=op.injective is not None,
+            effects=op.effects is not None,
         )
 
     def _key(self, value: SSAValue) -> str:

@@ -13,6 +13,7 @@ from ...analysis.op_kind import facts_of_op
 from ...analysis.post_dominators import PostDominators
 from ...analysis.reduced_rows import Rows, Sizes, without_ones
 from ...dialects.graph.calls import CallKernelOp
+from ...dialects.traits import is_pure
 from ...lazy_dataclass import dataclass
 from ...patterns.language.constants import is_constant_op
 
@@ -174,8 +175,12 @@ class Groups:
 
 
 def is_member(op: Operation) -> bool:
-    """Returns whether `op` may be in a group, leaving its kind aside: it computes one tensor and is no constant."""
-    return len(op.results) == 1 and isinstance(op.results[0].type, TensorType) and not is_constant_op(op)
+    """
+    Returns whether `op` may be in a group, leaving its kind aside: it computes one tensor, has no effect and is no
+    constant.
+    """
+    one_tensor = len(op.results) == 1 and isinstance(op.results[0].type, TensorType)
+    return one_tensor and is_pure(op) and not is_constant_op(op)
 
 
 __all__ = ["Group", "Groups", "is_member", "merged_kind", "shape_of_value", "sizes_of", "without_ones"]

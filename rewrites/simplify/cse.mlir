@@ -1,4 +1,4 @@
 // Common subexpressions: what has been computed before is not computed again.
 
-pattern.rule "reuse-equivalent" doc "an op that equals an earlier one is replaced by it" : any_op
+pattern.rule "reuse-equivalent" effects doc "an op that equals an earlier one is replaced by it" : any_op
   where equivalent(any_op %first, %root), available(%first, %root) => %first

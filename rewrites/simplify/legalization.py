@@ -49,7 +49,7 @@ def rules_of_table(table: str) -> list[Rule]:
     """Returns a rule for each op of a table, none for a table that does not exist."""
     name = (("table", StringAttr(table)),)
     return [
-        Rule(f"{table}/{op_name}", Op((op_name,), key="root"), (Build("legalized", ("root",), name),))
+        Rule(f"{table}/{op_name}", Op((op_name,), key="root"), (Build("legalized", ("root",), name),), effects=True)
         for op_name in TABLES.get(table, {})
     ]
 

@@ -17,6 +17,8 @@ F = "tensor<4xf32>"
 
 
 def pattern(body: str, rewrite: str, name: str = "rule", benefit: int = 1, attributes: str = "") -> str:
+    if "test." in body + rewrite:  # These ops have effects.
+        attributes = f"{attributes}, pattern.effects" if attributes else "pattern.effects"
     after = f" attributes {{{attributes}}}" if attributes else ""
     return f"pdl.pattern @{name} : benefit({benefit}) {{\n{body}\npdl.rewrite %root {{\n{rewrite}\n}}{after}\n}}\n"
 

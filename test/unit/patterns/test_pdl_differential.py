@@ -405,6 +405,7 @@ def test_same_as_apply_pdl(name: str, tmp_path: Path) -> None:
     path.write_text(case.rules)
     before, ours, theirs = (parse_text(CTX, case.program, "program.mlir") for _ in range(3))
     ApplyPDLPass(pdl_file=str(path)).apply(CTX, theirs)
+    path.write_text(f"module attributes {{pattern.effects}} {{\n{case.rules}\n}}")
     ApplyPatternsPass(file=str(path)).apply(CTX, ours)
     assert text_of(ours) == text_of(theirs)
     assert (text_of(ours) != text_of(before)) == case.changes
