@@ -13,6 +13,7 @@ from xdsl.ir import Operation
 
 from ..core.ir.walk import walk
 from ..core.messages.diagnostics import remarks_wanted
+from ..patterns.language.functions import is_open
 from ..patterns.language.rules import Rule
 from ..patterns.matching.compiled_rule import keep_compiled
 from ..patterns.matching.tracing import TRACER
@@ -93,7 +94,7 @@ def nothing_matches(
     module: ModuleOp,
     names: Iterable[str],
     numerics: str,
-    enter: Callable[[Operation], bool] = lambda op: True,
+    enter: Callable[[Operation], bool] = is_open,
 ) -> bool:
     """
     Returns whether no rule of the files `names` matches in `module`, which is then left alone by all of them.

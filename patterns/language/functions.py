@@ -22,6 +22,9 @@ PARTITIONED = "graph.partitioned_from"
 The attribute of a function made by partitioning. It holds the names of its ops in post-order, each followed by `_`.
 """
 
+COMPOSITE = "graph.composite"
+"""The attribute of a function with the name of the pattern that its body matches."""
+
 
 def is_primitive(op: Operation) -> bool:
     """Returns whether `op` is a function that is a fused group."""
@@ -30,10 +33,16 @@ def is_primitive(op: Operation) -> bool:
 
 def is_closed(op: Operation, *, primitives: bool = True) -> bool:
     """
-    Returns whether `op` is a function that rules leave as it is: one that partitioning made, one for another compiler,
-    or with `primitives` a fused group.
+    Returns whether `op` is a function that rules leave as it is: one that partitioning made, one that is a composite
+    or for another compiler, or with `primitives` a fused group.
     """
-    return any(name in op.attributes for name in (PARTITIONED, COMPILER)) or (primitives and is_primitive(op))
+    closed = any(name in op.attributes for name in (PARTITIONED, COMPOSITE, COMPILER))
+    return closed or (primitives and is_primitive(op))
+
+
+def is_open(op: Operation) -> bool:
+    """Returns whether rules look into `op` where nothing else is said: all but closed functions, fused groups too."""
+    return not is_closed(op, primitives=False)
 
 
 def symbol_name(op: Operation) -> str | None:

@@ -22,7 +22,7 @@ from ...core.messages.diagnostics import OperationError, emit_remark
 from ...core.passes.applications import allowed
 from ...core.passes.base import count
 from ...lazy_dataclass import dataclass
-from ..language.functions import Purity, enclosing_module
+from ..language.functions import Purity, enclosing_module, is_open
 from ..language.match import Match, Session, users_of
 from ..language.numbers import counts_users
 from ..language.patterns import depth
@@ -61,7 +61,8 @@ ORIGINAL: Final = _Lineage()
 
 class Driver:
     """
-    Runs `rules` over a module. `enter` returns for each op with regions whether to look into it.
+    Runs `rules` over a module. `enter` returns for each op with regions whether to look into it. Where it is not given,
+    that is any but a function that partitioning made, a composite, or one for another compiler.
 
     With `erase_dead`, producers that are pure and lose their last use by a rewrite are erased. `options` are settings
     that conditions may ask for.
@@ -72,7 +73,7 @@ class Driver:
         ctx: Context,
         rules: Iterable[Rule],
         *,
-        enter: Callable[[Operation], bool] = lambda op: True,
+        enter: Callable[[Operation], bool] = is_open,
         erase_dead: bool = True,
         options: Mapping[str, Any] | None = None,
         limit: int = REWRITES_OF_ONE_OP,

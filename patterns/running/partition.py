@@ -16,7 +16,7 @@ from ...dialects.traits import may_fail
 from ..language.constants import is_constant_op
 from ..language.equivalence import BlockOrder
 from ..language.functions import PARTITIONED as PARTITIONED
-from ..language.functions import NameSupply, enclosing_module, is_primitive, outlined
+from ..language.functions import NameSupply, enclosing_module, is_closed, outlined
 from ..language.match import Match, Session
 from ..language.patterns import Pattern
 from ..language.rules import Rule
@@ -57,7 +57,7 @@ def partition(
     If all such uses lead back into the match, that op is computed twice instead, unless `duplicate` is off. Values
     matched by `pattern.any` become parameters in the order of the pattern, each once. Constants that the pattern names
     are copied. A tuple of patterns is a match of several roots, whose function returns the results of all. The new
-    functions get `attributes`. Functions made by partitioning or fusion are skipped.
+    functions get `attributes`. Closed functions, such as those made by partitioning or fusion, are skipped.
     """
     rule = pattern if isinstance(pattern, Rule) else pattern_rule(pattern)
     partitioner = Partitioner(rule, enclosing_module(function), attributes, ctx=ctx, name=name)
@@ -89,7 +89,7 @@ class Partitioner:
 
     def run(self, function: func.FuncOp, check: Check | None = None, *, duplicate: bool = True) -> list[func.FuncOp]:
         """Moves every match in `function` into a function of its own, and returns these functions."""
-        if PARTITIONED in function.attributes or is_primitive(function):
+        if is_closed(function):
             return []
         if isinstance(self._rule.lhs, Function):
             emit_warning(function, "not partitioned: the pattern is of a function, not of a call of one")

@@ -12,6 +12,7 @@ from xdsl.ir import Operation
 from ...core.messages.diagnostics import OperationError
 from ...core.text.parsing import make_context
 from ...lazy_dataclass import dataclass
+from ..language.functions import is_open
 from ..language.match import Match
 from ..language.patterns import Pattern
 from ..language.rules import Numerics, Rule, root_pattern
@@ -54,18 +55,26 @@ class Sweeps:
         return self.sweeps > 0
 
 
-def rewrite(rules: Sequence[Rule], scope: Operation, *, ctx: Context | None = None, limit: int = SWEEPS) -> Sweeps:
+def rewrite(
+    rules: Sequence[Rule],
+    scope: Operation,
+    *,
+    ctx: Context | None = None,
+    limit: int = SWEEPS,
+    enter: Callable[[Operation], bool] = is_open,
+) -> Sweeps:
     """
     Applies `rules` inside `scope` in sweeps until one changes nothing.
 
     A sweep goes from the last op to the first and tries the rules in their order, so an outer match wins over one
     inside it. It leaves new ops to the next sweep, and also matches that share an op with one already used. A rule with
-    `once` retires after the first sweep in which it applied. Raises `OperationError` after `limit` sweeps, naming the
+    `once` retires after the first sweep in which it applied. `enter` returns for each op with regions whether to look
+    into it, which leaves out closed functions as in `Driver`. Raises `OperationError` after `limit` sweeps, naming the
     last rules, and for a replacement of another type.
     """
     if isinstance(rules, Rule):
         raise TypeError(f"rules is one rule, '{rules.name}', expected a list of rules")
-    return _Sweeper(ctx or make_context(), rules, scope).sweep(limit)
+    return _Sweeper(ctx or make_context(), rules, scope, enter).sweep(limit)
 
 
 def rewrite_once(rules: Sequence[Rule], scope: Operation, *, ctx: Context | None = None) -> Sweeps:
@@ -74,8 +83,8 @@ def rewrite_once(rules: Sequence[Rule], scope: Operation, *, ctx: Context | None
 
 
 class _Sweeper(Driver):
-    def __init__(self, ctx: Context, rules: Sequence[Rule], scope: Operation):
-        super().__init__(ctx, rules, limit=SWEEPS * 1000)
+    def __init__(self, ctx: Context, rules: Sequence[Rule], scope: Operation, enter: Callable[[Operation], bool]):
+        super().__init__(ctx, rules, enter=enter, limit=SWEEPS * 1000)
         self._scope = scope
         self._retired: set[str] = set()
         self._used: set[Operation] = set()

@@ -14,7 +14,7 @@ from ...dialects.graph.base import plain_properties
 from ...dialects.graph.contraction import Conv2dOp, MatmulOp
 from ...dialects.graph.movement import SplitOp, SqueezeOp
 from ...lazy_dataclass import dataclass
-from ...patterns.language.functions import is_primitive
+from ...patterns.language.functions import is_closed
 from ...patterns.running.driver import program_order
 from .parallel_branches import Branch, Combiner
 from .parallel_tails import Stacked, erase_chains, followed, inserted, is_static, shape_of, stacked
@@ -125,7 +125,7 @@ class _CombineParallelPass(StepwellPass, ABC):
         if self.min_branches < 2:
             raise PassFailedException(f"{self.name}: min-branches is {self.min_branches}, expected at least 2")
         combiner = self.combiner()
-        combiner.run(list(program_order(op, lambda each: not is_primitive(each))))
+        combiner.run(list(program_order(op, lambda each: not is_closed(each))))
         if combiner.combined:
             self.count("combined branches", combiner.combined)
 

@@ -8,7 +8,7 @@ from xdsl.utils.exceptions import PassFailedException
 
 from ...core.passes.base import StepwellPass
 from ...lazy_dataclass import dataclass
-from ...patterns.language.functions import is_primitive
+from ...patterns.language.functions import is_closed
 from ...patterns.running.driver import Driver
 from ...patterns.running.selection import selected
 from ..shipped import shipped_rules
@@ -63,4 +63,4 @@ class FoldScaleAxisPass(StepwellPass):
             for kind in DIRECTIONS[self.direction]:
                 own = [rule for rule in rules if rule.name.startswith(kind)]
                 # Conditions look far, so the effects of a rewrite elsewhere show in the next round only.
-                changed |= Driver(ctx, own, enter=lambda each: not is_primitive(each)).run(op)
+                changed |= Driver(ctx, own, enter=lambda each: not is_closed(each)).run(op)

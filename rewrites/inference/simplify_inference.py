@@ -7,7 +7,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from ...core.passes.base import StepwellPass
 from ...lazy_dataclass import dataclass
-from ...patterns.language.functions import Purity, is_primitive
+from ...patterns.language.functions import Purity, is_closed
 from ...patterns.running.driver import Driver, is_dead, program_order
 from ...patterns.running.selection import selected
 from ..shipped import rule_names, shipped_rules
@@ -53,7 +53,7 @@ class SimplifyInferencePass(StepwellPass):
         if not any(each.name in NAMES for each in before) and self._is_plain():
             return  # The rules need not even be read.
         rules = selected(shipped_rules("simplify_inference"), self.rules, self.numerics, self.name)
-        if Driver(ctx, rules, enter=lambda each: not is_primitive(each)).run(op):
+        if Driver(ctx, rules, enter=lambda each: not is_closed(each)).run(op):
             purity = Purity(op)
             for made in [each for each in program_order(op) if each not in before]:
                 if is_dead(made, purity):  # the mask of a dropout, which nothing uses

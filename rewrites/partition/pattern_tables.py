@@ -30,6 +30,7 @@ from ...core.messages.diagnostics import did_you_mean
 from ...core.plugins import registry
 from ...lazy_dataclass import dataclass
 from ...patterns.language.constants import is_constant_op
+from ...patterns.language.functions import COMPOSITE as COMPOSITE
 from ...patterns.language.match import Match, Session
 from ...patterns.language.rules import Rule
 from ...patterns.language.shown import in_full
@@ -42,9 +43,6 @@ TARGET = "graph.target"
 
 REGION = "graph.region"
 """The attribute of an op with the number, within its block, of its region."""
-
-COMPOSITE = "graph.composite"
-"""The attribute of a function with the name of the pattern that its body matches."""
 
 DEFAULT = "default"
 """The target that takes every op, which is Stepwell itself. Its ops have no attribute."""

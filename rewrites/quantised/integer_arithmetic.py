@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from ...core.passes.base import StepwellPass
 from ...lazy_dataclass import dataclass
-from ...patterns.language.functions import is_primitive
+from ...patterns.language.functions import is_closed
 from ...patterns.running.driver import Driver
 from ...patterns.running.selection import selected
 from ..shipped import shipped_rules
@@ -53,4 +53,4 @@ class IntegerArithmeticPass(StepwellPass):
         chosen = selected(shipped_rules("integer_arithmetic"), self.rules, self.numerics, self.name)
         for stage in STAGES:
             own = [rule for rule in chosen if rule.name.startswith(stage)]
-            Driver(ctx, own, enter=lambda each: not is_primitive(each)).run(op)
+            Driver(ctx, own, enter=lambda each: not is_closed(each)).run(op)

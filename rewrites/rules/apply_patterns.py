@@ -6,11 +6,12 @@ from pathlib import Path
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
 from xdsl.utils.exceptions import PassFailedException
 
 from ...core.passes.base import StepwellPass
 from ...lazy_dataclass import dataclass
-from ...patterns.language.functions import is_closed
+from ...patterns.language.functions import is_open, is_primitive
 from ...patterns.language.rules import Rule
 from ...patterns.running.driver import REWRITES_OF_ONE_OP, Driver
 from ...patterns.running.selection import check_limit, selected
@@ -27,7 +28,7 @@ class ApplyPatternsPass(StepwellPass):
     file may be that of a shipped one (`simplify.mlir`). The rules of the files in `also` come after those of `file`,
     and all are run together. `rules` picks some by name, `numerics` as in `simplify-expr`. More than `limit` rewrites
     of one op are an error that names the rules that alternate. Bodies of fused functions are left alone unless
-    `primitives` is set, those of partitioned functions and of functions for another compiler always. A file
+    `primitives` is set, those of partitioned, composite and other compilers' functions unless `closed` is. A file
     of which no rule is chosen is a warning.
 
     Before:
@@ -46,6 +47,7 @@ class ApplyPatternsPass(StepwellPass):
     numerics: str = "default"
     limit: int = REWRITES_OF_ONE_OP
     primitives: bool = False
+    closed: bool = False
     also: tuple[str, ...] = ()
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
@@ -56,8 +58,12 @@ class ApplyPatternsPass(StepwellPass):
                     f"{self.name}: rule '{rule.name}' has no replacement; it is for the pass partition-pattern"
                 )
         check_limit(self.limit, self.name)
-        enter = lambda each: not is_closed(each, primitives=not self.primitives)  # noqa: E731
-        Driver(ctx, chosen, enter=enter, limit=self.limit).run(op)
+        Driver(ctx, chosen, enter=self._enters, limit=self.limit).run(op)
+
+    def _enters(self, op: Operation) -> bool:
+        if not is_open(op):
+            return self.closed
+        return self.primitives or not is_primitive(op)
 
     def _all_rules(self, ctx: Context) -> tuple[Rule, ...]:
         found: dict[str, tuple[Rule, str]] = {}

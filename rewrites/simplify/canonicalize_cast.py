@@ -14,7 +14,7 @@ from ...core.passes.base import StepwellPass
 from ...dialects.graph.elementwise import AstypeOp
 from ...lazy_dataclass import dataclass
 from ...patterns.language.constants import element_type
-from ...patterns.language.functions import is_primitive
+from ...patterns.language.functions import is_closed
 from ...patterns.running.driver import program_order
 
 
@@ -44,7 +44,7 @@ class CanonicalizeCastPass(StepwellPass):
     name = "canonicalize-cast"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        casts = program_order(op, lambda each: not is_primitive(each))
+        casts = program_order(op, lambda each: not is_closed(each))
         # The last one first: the copies of a conversion are users of the conversion that it reads.
         for cast in reversed([each for each in casts if isinstance(each, AstypeOp) and _widens(each)]):
             self._give_each_user_its_own(cast)

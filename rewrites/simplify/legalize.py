@@ -12,7 +12,7 @@ from ...dialects.graph.binary import MaximumOp, MultiplyOp
 from ...dialects.graph.constants import FullOp
 from ...lazy_dataclass import dataclass
 from ...patterns.language.constants import element_type
-from ...patterns.language.functions import is_primitive
+from ...patterns.language.functions import is_closed
 from ...patterns.running.driver import REWRITES_OF_ONE_OP, Driver
 from ...patterns.running.selection import check_limit
 from .legalization import TABLES, Legalized, legalization, rules_of_table
@@ -46,7 +46,7 @@ class LegalizePass(StepwellPass):
             emit_warning(op, f"no legalization table '{self.table}', nothing is legalized; {hint}")
             return
         rules = rules_of_table(self.table)
-        Driver(ctx, rules, enter=lambda each: not is_primitive(each), limit=self.limit).run(op)
+        Driver(ctx, rules, enter=lambda each: not is_closed(each), limit=self.limit).run(op)
 
 
 @legalization("graph.square", table="elementary")

@@ -1,4 +1,4 @@
-"""Rules in Python leave ops with effects where they are, unless they say otherwise. Groups never take one."""
+"""Rules in Python leave ops with effects and closed functions alone, unless they say otherwise."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from stepwell.core.messages.diagnostics import Diagnostic, OperationError, liste
 from stepwell.core.text.parsing import make_context, parse_text
 from stepwell.dialects.graph.base import GraphOp, Shaped, tensor_operand, tensor_result
 from stepwell.patterns import Any_, Driver, callback, create, op, partition, rule
+from stepwell.patterns.language.functions import is_open
 from stepwell.patterns.language.match import Match
 from stepwell.patterns.language.rules import Rule
 from stepwell.patterns.running.sweeps import rewrite
@@ -17,7 +18,7 @@ from stepwell.rewrites.fusion.apply_fusion_plan import ApplyFusionPlanPass
 from stepwell.rewrites.fusion.plan_fusion import PlanFusionPass
 from xdsl.context import Context
 from xdsl.dialects import func
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import Dialect, Operation, SSAValue
 from xdsl.irdl import irdl_op_definition, traits_def
 from xdsl.traits import MemoryReadEffect
@@ -183,3 +184,24 @@ def test_word_is_written_as_it_is_read() -> None:
     assert str(parse_text(make_context(), str(module), "r.mlir")) == str(module)
     (read,) = rules_of_text(text, "r.mlir", CTX)
     assert read.effects
+
+
+@pytest.mark.parametrize(
+    "attribute", ["graph.partitioned_from", "graph.composite", "graph.compiler", "graph.primitive"]
+)
+def test_closed_functions(attribute: str) -> None:
+    """Groups stay open to a driver, partitioned and composite functions to those that say so."""
+    relus = rule("r", op("graph.relu", op("graph.relu", X)), create("graph.relu", X))
+    for told in (False, True):
+        for sweeps in (False, True):
+            enter = (lambda each: True) if told else is_open
+            module = program("%0 = graph.relu %x", "%r = graph.relu %0")
+            main = next(each for each in module.ops if each.regions[0].blocks)
+            main.attributes[attribute] = StringAttr("a_")
+            if sweeps:
+                rewrite([relus], module, ctx=CTX, enter=enter)
+            else:
+                Driver(CTX, [relus], enter=enter).run(module)
+            assert names(module).count("graph.relu") == (1 if told or attribute == "graph.primitive" else 2)
+            Driver(CTX, [relus]).run(main)
+            assert names(module).count("graph.relu") == 1
