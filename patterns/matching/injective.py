@@ -56,15 +56,19 @@ def compile_injective(rule: Rule, following: Next) -> Next:
     groups = names_of_one_value(rule)
 
     def are_different(bound: Bindings) -> bool:
-        found = [{_thing(bound[key]) for key in group if key in bound} for group in groups]
+        found = [{_thing(key, bound) for key in group if key in bound} for group in groups]
         return all(one.isdisjoint(other) for one, other in combinations(found, 2)) and following(bound)
 
     return are_different
 
 
-def _thing(bound: Any) -> Any:
-    """Returns a value, or an op that is no value."""
-    return bound.results[0] if isinstance(bound, Operation) and len(bound.results) == 1 else bound
+def _thing(key: str, bound: Bindings) -> Any:
+    """Returns a value, or an op that is no value. Of a branch with several results it is the one that is matched."""
+    found = bound[key]
+    if not isinstance(found, Operation):
+        return found
+    number = bound.get(f"{key}.result", 0 if len(found.results) == 1 else None)
+    return found if number is None else found.results[number]
 
 
 __all__ = ["compile_injective", "names_of_one_value"]

@@ -165,6 +165,17 @@ def test_as_the_slow_matcher(chunk: int) -> None:
     assert figures.matching >= figures.pairs / 4, figures
 
 
+@pytest.mark.parametrize(("seed", "pair"), [(761, 1)])
+def test_what_once_differed(seed: int, pair: int) -> None:
+    """An injective rule has names for a branch and for another result of it (761)."""
+    choose = random.Random(seed)
+    module = random_program(choose)
+    rules = [random_rule(choose, module, derived=(seed + number) % 2 == 0) for number in range(pair + 1)]
+    figures = Figures()
+    compare(module, rules[pair], figures)
+    assert figures.matches
+
+
 # Nothing crashes, and what was valid stays so
 
 
