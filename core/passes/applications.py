@@ -1,5 +1,5 @@
 """
-The one count of all that passes apply: a rule, a merge of a fusion, a decision about a schedule, a function lowered.
+The one count of all that passes apply: a rule, a constant, a merge, a decision about a schedule, a buffer, a lowering.
 
 Whoever applies something asks `allowed` first. Nobody counts by default, and then all is allowed at the cost of a look
 at a variable. With a limit, the first N are allowed, so a search can find the one that breaks a program.
@@ -23,9 +23,17 @@ Bindings = Callable[[], Mapping[str, str]]
 """Returns what a rule has bound, as text. It is asked of the last application only."""
 
 
+LOWERING = "lowering"
+"""The kind of what a later pass needs. The pipeline ends after the pass that is refused one."""
+
+
 @dataclass(frozen=True)
 class Application:
-    """One thing applied: its kind (`rule`, `fusion`, `schedule`, `lowering`), its name, its class, and where."""
+    """
+    One thing applied: its kind, its name, its class, and where.
+
+    The kinds are `rule`, `fold`, `fusion`, `loops`, `schedule`, `buffer`, `math` and `lowering`.
+    """
 
     kind: str
     name: str
@@ -45,10 +53,14 @@ class Applications:
     count: int = 0
     last: Application | None = None
     classes: set[str] = field(default_factory=set)
+    stopped: str = ""
+    """The op whose lowering was refused. What is left is on two levels, so no pass may follow."""
 
     def admit(self, kind: str, name: str, op: Operation, numerics: str, bindings: Bindings | None) -> bool:
         """Counts one application. Returns false where the limit has been reached."""
         if self.limit is not None and self.count >= self.limit:
+            if kind == LOWERING and not self.stopped:
+                self.stopped = _place(op)
             return False
         self.count += 1
         self.classes.add(numerics)
@@ -58,8 +70,11 @@ class Applications:
 
 
 def _described(kind: str, name: str, op: Operation, numerics: str, bindings: Mapping[str, str]) -> Application:
-    place = f"{location_string(op)} ('{op.name}')"
-    return Application(kind, name, place, numerics, tuple(bindings.items()))
+    return Application(kind, name, _place(op), numerics, tuple(bindings.items()))
+
+
+def _place(op: Operation) -> str:
+    return f"{location_string(op)} ('{op.name}')"
 
 
 _current: ContextVar[Applications | None] = ContextVar("stepwell_applications", default=None)

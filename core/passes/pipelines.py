@@ -19,6 +19,7 @@ from ..messages.diagnostics import Diagnostic, StepwellError, emit_remark
 from ..plugins import maker_of
 from ..text.errors import diagnostic_of
 from ..text.parsing import make_context
+from .applications import counted
 from .context import current_context
 from .instrument import Instrument
 from .pipeline_text import parse_pipeline
@@ -123,6 +124,11 @@ class _Run:
                 self._blame(error, step.pass_, index)
                 raise
             index += 1
+            if (count := counted()) is not None and count.stopped:
+                left = f"the limit of applications leaves {count.stopped} as it is"
+                message = f"the pipeline ends after pass '{step.pass_}': {left}"
+                emit_remark(self._module, message)
+                return
 
     def _execute(self, step: Step, index: int) -> None:
         pass_, module = step.pass_, self._module

@@ -31,11 +31,12 @@ from ...dialects.graph.calls import CallKernelOp
 from ...dialects.graph.constants import ConstantOp, WeightOp
 from ...lazy_dataclass import dataclass
 from ..shared.te_types import buffer_of
-from .arena import ArenaPlan, Lifetime, plan_arena
+from .arena import ArenaPlan, Lifetime
 from .blocks import separate_buffers
 from .checks import MOST_BYTES, check_function, check_size
 from .constants import ConstantPool, index_number
 from .kernels import KernelSignature
+from .limited import planned
 from .sharing import InPlaceCall, InPlaceKernels, Sharing
 from .times import Clock
 
@@ -138,7 +139,7 @@ class FunctionBufferizer:
 
     def _finish(self) -> ArenaPlan:
         requests = separate_buffers(self.requests) if self.separate else self.requests
-        plan = plan_arena([lifetime for _, lifetime in requests], self.reuse)
+        plan = planned([lifetime for _, lifetime in requests], self.reuse, [offset for offset, _ in requests])
         check_size(self.function, plan.size, f"the arena of @{self.function.sym_name.data}")
         for (constant, _), offset in zip(requests, plan.offsets, strict=True):
             constant.properties["value"] = index_number(offset)

@@ -18,6 +18,7 @@ from ...analysis.in_place import may_overwrite
 from ...core.ir.cloning import clone_op
 from ...core.ir.symbols import fresh_name
 from ...core.ir.walk import ops_of, walk
+from ...core.passes.applications import allowed
 from ...core.roles import DIMS, IN_PLACE
 from ...dialects import tensor_loop
 from ...dialects.graph.calls import CallKernelOp
@@ -164,7 +165,7 @@ class Sharing:
                 if value.type != result.type or not self._dies_at(value, op):
                     continue
                 places = tuple(i for i, position in enumerate(left) if operands[position] is value)
-                if not kernels.may_overwrite(name, places, number):
+                if not kernels.may_overwrite(name, places, number) or not allowed("buffer", "in place", op):
                     continue
                 name = kernels.merged(name, places, number)
                 left = [position for i, position in enumerate(left) if i not in places]

@@ -21,6 +21,7 @@ from ...core.ir.walk import walk
 from ...core.messages.diagnostics import Diagnostic, StepwellError, fail, op_name
 from ...core.messages.locations import location_string, nearest_source_point
 from ...core.messages.texts import GIVE_SIZES
+from ...core.passes.applications import LOWERING, allowed
 from ...core.passes.base import StepwellPass
 from ...core.plugins import registry
 from ...core.text.aliases import ops_called
@@ -70,6 +71,8 @@ class LowerGraphToLoopsPass(StepwellPass):
         for function in [f for f in op.ops if isinstance(f, func.FuncOp)]:
             for inner in [inner for inner in walk(function) if inner is not function]:
                 if isinstance(inner, LoopSemantics | LoopTemplate):
+                    if not allowed(LOWERING, inner.name, inner):
+                        continue
                     replace_by_call(inner, SymbolRefAttr(kernels.kernel_of(inner)))
                     self.count("ops lowered")
                 elif not _is_left(inner):

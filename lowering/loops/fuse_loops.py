@@ -18,6 +18,7 @@ from ...core.ir.symbols import fresh_name
 from ...core.ir.walk import ops_of, walk
 from ...core.messages.diagnostics import emit_remark
 from ...core.messages.locations import copy_location
+from ...core.passes.applications import allowed
 from ...core.passes.base import StepwellPass
 from ...core.roles import WRITTEN
 from ...dialects import tensor_loop
@@ -61,13 +62,14 @@ class FuseLoopsPass(StepwellPass):
             _call_kernels(op, fused)
             _remove_unused(op)
         for function in _primitives(op):
-            emit_remark(function, f"not fused: function @{function.sym_name.data} {_obstacle(function, kernels)}")
+            if (obstacle := _obstacle(function, kernels)) is not None:
+                emit_remark(function, f"not fused: function @{function.sym_name.data} {obstacle}")
 
     def _round(self, module: ModuleOp, kernels: dict[str, tensor_loop.FuncOp]) -> dict[str, tensor_loop.FuncOp]:
         """Merges the functions that hold kernel calls only. They are still called by `func.call`."""
         fused: dict[str, tensor_loop.FuncOp] = {}
         for function in _primitives(module):
-            if _obstacle(function, kernels) is None:
+            if _obstacle(function, kernels) is None and allowed("fusion", self.name, function):
                 merged = _merge(function, kernels)
                 Rewriter.insert_op(merged, InsertPoint.before(function))
                 fused[function.sym_name.data] = merged

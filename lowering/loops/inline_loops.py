@@ -10,6 +10,7 @@ from __future__ import annotations
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
+from ...core.passes.applications import allowed
 from ...core.passes.base import StepwellPass
 from ...dialects import tensor_loop
 from ...lazy_dataclass import dataclass
@@ -39,7 +40,7 @@ class InlineLoopsPass(StepwellPass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for function in op.ops:
-            if isinstance(function, tensor_loop.FuncOp):
+            if isinstance(function, tensor_loop.FuncOp) and allowed("loops", self.name, function):
                 self._run(function)
 
     def _run(self, function: tensor_loop.FuncOp) -> None:

@@ -19,6 +19,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from ...analysis.reductions import accumulators
 from ...core.ir.literals import constant_of, float_of
 from ...core.ir.walk import ops_of
+from ...core.passes.applications import allowed
 from ...core.passes.base import StepwellPass
 from ...dialects import tensor_loop
 from ...lazy_dataclass import dataclass
@@ -58,7 +59,7 @@ class RelaxExponentialsPass(StepwellPass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for function in op.ops:
-            if isinstance(function, tensor_loop.FuncOp):
+            if isinstance(function, tensor_loop.FuncOp) and allowed("loops", self.name, function):
                 for block in ops_of(function, tensor_loop.BlockOp):
                     for found in _exponentials(block):
                         self._relax(block, found)

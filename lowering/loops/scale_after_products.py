@@ -20,6 +20,7 @@ from ...analysis.loop_nests import body_ops, levels_of, perfect_block
 from ...analysis.reductions import accumulators
 from ...core.ir.element_types import is_small_float
 from ...core.ir.walk import ops_of
+from ...core.passes.applications import allowed
 from ...core.passes.base import StepwellPass
 from ...dialects import tensor_loop
 from ...lazy_dataclass import dataclass
@@ -58,7 +59,7 @@ class ScaleAfterProductsPass(StepwellPass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for function in op.ops:
-            if isinstance(function, tensor_loop.FuncOp):
+            if isinstance(function, tensor_loop.FuncOp) and allowed("loops", self.name, function):
                 for scaling in list(_scalings(function)):
                     kept = not self.bf16 and scaling.product.a.type.element_type == bf16
                     if not kept and (places := _places(scaling)) is not None:

@@ -18,6 +18,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from ...core.ir.cloning import clone_op
 from ...core.ir.walk import ops_of, walk
+from ...core.passes.applications import allowed
 from ...core.passes.base import StepwellPass
 from ...dialects import tensor_loop
 from ...lazy_dataclass import dataclass
@@ -67,7 +68,7 @@ class SplitLoopsPass(StepwellPass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for function in op.ops:
-            if isinstance(function, tensor_loop.FuncOp):
+            if isinstance(function, tensor_loop.FuncOp) and allowed("loops", self.name, function):
                 self._run(function)
 
     def _run(self, function: tensor_loop.FuncOp) -> None:

@@ -16,6 +16,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from ...core.ir.element_types import is_small_float
 from ...core.ir.walk import ops_of
 from ...core.messages.locations import copy_location
+from ...core.passes.applications import allowed
 from ...core.passes.base import StepwellPass
 from ...core.roles import IMPLIED
 from ...dialects import tensor_loop
@@ -52,7 +53,7 @@ class WidenTemporariesPass(StepwellPass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for function in op.ops:
-            if isinstance(function, tensor_loop.FuncOp):
+            if isinstance(function, tensor_loop.FuncOp) and allowed("loops", self.name, function):
                 for alloc in ops_of(function, tensor_loop.AllocOp):
                     if _may_be_wide(alloc.results[0]):
                         _widen(alloc.results[0])

@@ -24,6 +24,7 @@ from xdsl.utils.exceptions import PassFailedException
 from ...core.ir.literals import float_of
 from ...core.ir.walk import ops_of, walk
 from ...core.messages.diagnostics import did_you_mean
+from ...core.passes.applications import allowed
 from ...core.passes.base import StepwellPass
 from ...dialects import tile
 from ...lazy_dataclass import dataclass
@@ -224,6 +225,8 @@ def _rewrite(root: Operation, expansion_of: Callable[[Operation], Expansion | No
         expand = expansion_of(op)
         block = op.parent
         if expand is None or block is None or not _is_scalar_or_vector(op.results[0].type):
+            continue
+        if not allowed("math", op.name, op):
             continue
         builder = MathOps(op, op.results[0].type, constants.setdefault(block, {}))
         result = expand(op, builder)

@@ -27,6 +27,7 @@ from ...core.ir.cloning import clone_op
 from ...core.ir.literals import constant_of
 from ...core.ir.symbols import fresh_name
 from ...core.ir.walk import ops_of, walk
+from ...core.passes.applications import allowed
 from ...core.passes.base import StepwellPass
 from ...core.roles import CHUNK, NOALIAS, PARALLEL, TASK
 from ...lazy_dataclass import dataclass
@@ -69,6 +70,8 @@ class OutlineParallelLoopsPass(StepwellPass):
         taken = {name.data for each in op.ops if isinstance(name := each.get_attr_or_prop("sym_name"), StringAttr)}
         for function in [each for each in op.ops if isinstance(each, func.FuncOp)]:
             for loop in list(_parallel_loops(function)):
+                if not allowed("loops", self.name, loop):
+                    continue
                 if (part := _Outlining(function, collapsed(loop), self.grain).run(taken)) is None:
                     self.count("loops left serial")
                     continue

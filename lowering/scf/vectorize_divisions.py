@@ -35,6 +35,7 @@ from ...core.ir.kinds import is_kind
 from ...core.ir.literals import constant_of
 from ...core.ir.walk import ops_in, ops_of
 from ...core.messages.locations import copy_location
+from ...core.passes.applications import allowed
 from ...core.passes.base import StepwellPass
 from ...core.roles import LOOP
 from ...lazy_dataclass import dataclass
@@ -86,7 +87,7 @@ class VectorizeDivisionsPass(StepwellPass):
         for loop in ops_of(op, scf.ForOp):
             divisions = [each for each in ops_in(loop.body.block) if is_kind(each.__class__, Division)]
             found = [each for each in cast(list[Division], divisions) if _is_taken(each, wide)]
-            if not found or not _is_free(loop):
+            if not found or not _is_free(loop) or not allowed("loops", self.name, loop):
                 continue
             for division in found:
                 _replace(division)

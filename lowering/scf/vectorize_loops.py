@@ -7,6 +7,7 @@ from xdsl.dialects import scf
 from xdsl.dialects.builtin import ModuleOp
 
 from ...core.ir.walk import ops_of
+from ...core.passes.applications import allowed
 from ...core.passes.base import StepwellPass
 from ...lazy_dataclass import dataclass
 from ...machine.named import chosen_machine
@@ -75,6 +76,8 @@ class VectorizeLoopsPass(StepwellPass):
             bodies = _bodies_of(op)
         requests = requests_of(bodies, target.l1_bytes)
         for body in bodies:
+            if not allowed("loops", self.name, body.loop):
+                continue
             emit_vectors(body, requests.get(body.loop, ()))
             self.count("loops on tiles")
         tables = [table for loop in ops_of(op, scf.ForOp) if (table := byte_table(loop)) is not None]

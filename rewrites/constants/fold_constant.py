@@ -12,6 +12,7 @@ from xdsl.utils.exceptions import PassFailedException
 
 from ...core.messages.diagnostics import emit_remark
 from ...core.messages.locations import copy_location
+from ...core.passes.applications import allowed
 from ...core.passes.base import StepwellPass, count
 from ...dialects.traits import LoopSemantics, constant_kind, is_pure
 from ...lazy_dataclass import dataclass
@@ -92,7 +93,7 @@ def _index(value: SSAValue) -> int | None:
 def fold(op: Operation) -> None:
     """Replaces `op` by constants. Leaves it, with a remark, when computing it fails."""
     new_ops = _extracted(op) if op.name == "tensor.extract" else _evaluated(op)
-    if new_ops is None or op.parent is None:
+    if new_ops is None or op.parent is None or not allowed("fold", op.name, op):
         return
     for new_op, result in zip(new_ops, op.results, strict=True):
         copy_location(op, new_op)
@@ -157,7 +158,7 @@ def _is_unused_leaf(op: Operation) -> bool:
 def inline_taken_branch(op: scf.IfOp) -> None:
     """Replaces an `scf.if` with a constant condition by the content of the branch it takes."""
     condition = _index(op.cond)
-    if condition is None or op.parent is None:
+    if condition is None or op.parent is None or not allowed("fold", op.name, op):
         return
     take_branch(op, condition != 0)
     count("inlined branches")

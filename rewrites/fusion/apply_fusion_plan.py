@@ -12,6 +12,7 @@ from xdsl.ir import Operation, SSAValue
 from ...core.ir.structural_hash import Texts, structural_hash_of_ops
 from ...core.ir.symbols import symbol
 from ...core.messages.locations import copy_location
+from ...core.passes.applications import allowed
 from ...core.passes.base import StepwellPass
 from ...dialects.graph.calls import CallKernelOp
 from ...dialects.graph.constants import FullOp
@@ -55,7 +56,7 @@ class ApplyFusionPlanPass(StepwellPass):
         for function, groups in planned:
             erase_plan(function)
             for ops in groups:
-                if len(ops) > 1:
+                if len(ops) > 1 and allowed("fusion", self.name, ops[-1]):
                     _outline(ops, made, purity)
                     self.count("groups fused")
                     self.count("ops in them", len(ops))

@@ -13,6 +13,7 @@ from xdsl.utils.exceptions import PassFailedException
 
 from ...core.messages.articles import with_article
 from ...core.messages.diagnostics import emit_remark, remarks_wanted
+from ...core.passes.applications import allowed
 from ...core.passes.base import StepwellPass, count
 from ...dialects.traits import LoopSemantics
 from ...lazy_dataclass import dataclass
@@ -144,7 +145,8 @@ class _Planner:
             if gone or not rule.applies_to(producer.kind, consumer.kind):
                 continue
             candidate = Candidate(self.groups, rule, producer, consumer.root, consumer, [])
-            if candidate.failing() is None and self._size(candidate) <= self._max_ops:
+            fits = candidate.failing() is None and self._size(candidate) <= self._max_ops
+            if fits and allowed("fusion", rule.name, producer.root):
                 changed = True
                 self.reasons[producer.root] = rule.name
                 self.groups.join(producer, consumer) if rule.is_of_siblings else self.groups.merge([producer], consumer)
@@ -170,6 +172,8 @@ class _Planner:
             return False
         candidate = self._candidate(rule, producer, user, consumer)
         if candidate.failing() is not None or self._size(candidate) > self._max_ops:
+            return False
+        if not allowed("fusion", rule.name, producer.root):
             return False
         parts = [producer, *(candidate.between or [])]
         for part in parts:

@@ -11,6 +11,7 @@ from xdsl.ir import Attribute
 
 from ...core.ir.walk import ops_of
 from ...core.messages.diagnostics import emit_remark, remarks_wanted
+from ...core.passes.applications import allowed
 from ...core.passes.base import StepwellPass
 from ...core.roles import MAXIMUM, PREPACKED, ROWS, SHARE, STRIP, TILING
 from ...dialects.schedule import LeftOutAttr, OnTilesAttr, OrderAttr
@@ -132,7 +133,8 @@ class Planner:
         self._strips()
         for grid in [each for each in self.rest if self._is_free(each)]:
             if grid in self.rest and (d := depthwise_of(grid)) is not None:
-                self._decided(grid, decide_depthwise(d, self.options))
+                if allowed("schedule", "depthwise convolution", d.c.block):
+                    self._decided(grid, decide_depthwise(d, self.options))
         for grid in [each for each in self.rest if self._is_free(each)]:
             if grid in self.rest:
                 self._product(grid)
@@ -142,13 +144,15 @@ class Planner:
         for given in list(self.rest):
             if not isinstance(chosen_for(given), OnTilesAttr | LeftOutAttr):
                 grid = self._simplified(given)
+                if not allowed("schedule", "order of loops", grid):
+                    continue
                 transpose = self._transpose(grid)
                 self._decided(grid, decide_order(grid) if transpose is None else decide_transpose(transpose))
 
     def _strips(self) -> None:
         """Decides about kernels that strips of rows go through together. What is between the products is left alone."""
         chain = chain_of(self.function, is_open=True)
-        if chain is None:
+        if chain is None or not allowed("schedule", "strips of rows", chain.links[-1].grid):
             return
         after = following_grid(chain.links[-1].grid)
         if after is not None and chosen_for(after) is None and split_into_digits(after) is not None:
@@ -186,6 +190,8 @@ class Planner:
 
     def _window(self, window: Window, plan: WindowPlan) -> None:
         """Leaves a reduction over windows, and a padded copy for it alone, to `apply-schedule-plan`."""
+        if not allowed("schedule", "windows", window.block):
+            return
         write(window.block, TILING, None, plan.reason)
         self.rest.pop(window.grid, None)
         if window.copy is not None and (block := block_of(window.copy)) is not None:
@@ -197,6 +203,8 @@ class Planner:
         """Returns a grid that does the same without divisions, and with one axis where several walk as one."""
         if chosen_for(grid) is not None:
             return grid  # What the block says is about the loops that it has.
+        if not allowed("schedule", "divided indices and joined axes", grid):
+            return grid
         found = split_into_digits(grid) or grid
         found = join_axes(found) or found
         if found is not grid:
@@ -211,7 +219,7 @@ class Planner:
 
     def _product(self, grid: GridOp) -> None:
         c = contraction_of(grid)
-        if c is None:
+        if c is None or not allowed("schedule", "product", c.block):
             return
         prepacked = False
         if self.constants is not None:

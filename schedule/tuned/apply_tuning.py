@@ -13,6 +13,7 @@ from xdsl.utils.exceptions import DiagnosticException, ParseError
 
 from ...core.fingerprint import compiler_fingerprint
 from ...core.messages.diagnostics import OperationError, emit_remark, emit_warning, listening
+from ...core.passes.applications import allowed
 from ...core.passes.base import StepwellPass, collecting_statistics
 from ...core.text.parsing import parse_text
 from ...dialects.schedule import ProgramOp, StepOp
@@ -120,6 +121,8 @@ def replay(program: ProgramOp, module: ModuleOp) -> None:
     run = Replay(module)
     for step in program.body.block.ops:
         assert isinstance(step, StepOp)
+        if not allowed("schedule", step.name, step):
+            break  # The steps after it may need what it makes.
         run.run(step)
 
 

@@ -51,7 +51,7 @@ def add_check_semantics(group: argparse._ActionsContainer) -> None:  # pyright: 
         "--bisect", action="store_true", help="find the pass and the first application of a rule that change a result"
     )
     group.add_argument(
-        "--rewrite-limit", type=int, metavar="N", help="apply only the first N rewrites by rules, in all passes"
+        "--rewrite-limit", type=int, metavar="N", help="apply only the first N transformations, in all passes"
     )
     group.add_argument("--save-inputs", metavar="OUT.npz", help="write the inputs of a check that fails to this file")
 
