@@ -12,7 +12,17 @@ from pathlib import Path
 from typing import Any, Final, NoReturn, cast
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import DYNAMIC_INDEX, AnyVectorType, FileLineColLoc, ModuleOp, TensorType, UnknownLoc
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    AnyVectorType,
+    FileLineColLoc,
+    FusedLoc,
+    LocationAttr,
+    ModuleOp,
+    NoneAttr,
+    TensorType,
+    UnknownLoc,
+)
 from xdsl.ir import Attribute, Block, BlockArgument, Dialect, Operation, SSAValue
 from xdsl.parser import AttrParser, Parser, ParserState, UnresolvedOperand
 from xdsl.utils.exceptions import MultipleSpansParseError, ParseError
@@ -169,6 +179,19 @@ class StepwellParser(Parser):
         if end_position is None:
             super().raise_error(msg, at_position)
         super().raise_error(msg, cast(int, at_position), end_position)
+
+    def _parse_location(self) -> LocationAttr:
+        """Reads the metadata of fused locations too, which xDSL prints and does not read: `fused<["a-rule"]>[...]`."""
+        token = self._current_token
+        if token.text != "fused":
+            return super()._parse_location()
+        self._consume_token(token.kind)
+        metadata: Attribute = NoneAttr()
+        if self.parse_optional_punctuation("<") is not None:
+            metadata = self.parse_attribute()
+            self.parse_punctuation(">")
+        parts = self.parse_comma_separated_list(self.Delimiter.SQUARE, self._parse_location)
+        return FusedLoc(tuple(parts), metadata)
 
     def source_point_at(self, offset: int) -> SourcePoint:
         location = self._locations.at(offset)

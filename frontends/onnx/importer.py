@@ -137,6 +137,8 @@ class Importer:
             entry, types, Region(self._block), arg_attrs=ArrayAttr(attributes), res_attrs=ArrayAttr(result_attributes)
         )
         function.location = self._location(0, graph.name or entry)
+        assert self._block.last_op is not None
+        self._block.last_op.location = function.location
         module = ModuleOp([function])
         module.location = FileLineColLoc(StringAttr(self.model.name), IntAttr(1), IntAttr(1))
         if self._contradicted:
@@ -223,7 +225,7 @@ class Importer:
 
     def _node(self, node: NodeProto, scope: Scope, number: int) -> None:
         builder = self.builder
-        builder.location = self._location(number, node.name or f"{node.op_type}_{number}")
+        builder.location = self._location(number, node.name or f"{node.op_type}_{number}", node.op_type)
         builder.version = self.model.version(node.domain)
         builder.wanted = tuple(bool(name) for name in node.output)
         builder.output_count = len(node.output)
@@ -308,9 +310,10 @@ class Importer:
 
     # Errors
 
-    def _location(self, number: int, name: str) -> NameLoc:
+    def _location(self, number: int, name: str, operator: str | None = None) -> NameLoc:
+        """Returns the location of a node: its name, then its operator, then `model.onnx` and its number as the line."""
         place = FileLineColLoc(StringAttr(self.model.name), IntAttr(max(number, 1)), IntAttr(1))
-        return NameLoc(StringAttr(name), place)
+        return NameLoc(StringAttr(name), place if operator is None else NameLoc(StringAttr(operator), place))
 
     def _explained(self, error: OnnxError, inputs: Sequence[Value | None]) -> OnnxError:
         """Adds a hint to the error of a node: what the model leaves open, where that may be the reason."""

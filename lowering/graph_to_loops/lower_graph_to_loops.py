@@ -20,6 +20,7 @@ from ...core.ir.symbols import fresh_name
 from ...core.ir.walk import walk
 from ...core.messages.diagnostics import Diagnostic, StepwellError, fail, op_name
 from ...core.messages.locations import location_string, nearest_source_point
+from ...core.messages.origins import Shared
 from ...core.messages.texts import GIVE_SIZES
 from ...core.passes.applications import LOWERING, allowed
 from ...core.passes.base import StepwellPass
@@ -77,6 +78,7 @@ class LowerGraphToLoopsPass(StepwellPass):
                     self.count("ops lowered")
                 elif not _is_left(inner):
                     refused.append(inner)
+        kernels.settle()
         self.count("loop functions", len(kernels.by_text))
         if refused and not self.allow_partial:
             _refuse(refused)
@@ -127,6 +129,8 @@ class KernelTable:
     by_key: dict[object, str] = field(default_factory=dict)
     by_text: dict[str, str] = field(default_factory=dict)
     taken: set[str] = field(init=False)
+    shared: Shared = field(default_factory=Shared)
+    _kernels: dict[str, LoopFuncOp] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         symbols = (op.get_attr_or_prop("sym_name") for op in self.module.ops)
@@ -144,7 +148,16 @@ class KernelTable:
         )
         if key not in self.by_key:
             self.by_key[key] = self._make(op)
-        return self.by_key[key]
+        name = self.by_key[key]
+        self.shared.add(self._kernels[name], op.location)
+        return name
+
+    def settle(self) -> None:
+        """Gives each kernel, and what it is made of, the locations of all ops that it computes."""
+        self.shared.settle()
+        for kernel in self._kernels.values():
+            for op in kernel.walk():
+                op.location = kernel.location
 
     def _make(self, op: Operation) -> str:
         if isinstance(op, LoopTemplate):
@@ -157,6 +170,7 @@ class KernelTable:
             kernel.properties["sym_name"] = type(kernel.sym_name)(name)
             self.module.body.block.add_op(kernel)
             self.by_text[text] = name
+            self._kernels[name] = kernel
         return self.by_text[text]
 
 

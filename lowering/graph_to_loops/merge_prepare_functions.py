@@ -10,6 +10,7 @@ from xdsl.ir import Attribute, Operation
 from ...core.ir.structural_hash import structural_hash
 from ...core.ir.walk import ops_of
 from ...core.messages.locations import copy_location
+from ...core.messages.origins import fuse
 from ...core.passes.base import StepwellPass
 from ...core.roles import INSTANCES, PREPARE, prepare_function, prepare_key
 from ...dialects.graph.constants import WeightOp
@@ -115,6 +116,8 @@ def _add_instance(first: func.FuncOp, function: func.FuncOp) -> None:
     keys = ArrayAttr(map(StringAttr, _keys(function)))
     new: dict[str, Attribute] = {function.sym_name.data: keys}
     first.attributes[INSTANCES] = DictionaryAttr(_instances(first) | new | _instances(function))
+    for own, other in zip(first.walk(), function.walk(), strict=True):
+        own.location = fuse((own.location, other.location))
 
 
 def _instances(function: func.FuncOp) -> dict[str, Attribute]:

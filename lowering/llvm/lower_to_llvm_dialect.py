@@ -21,6 +21,7 @@ from xdsl.ir import Attribute, Block, Operation, Region
 
 from ...core.ir.teardown import take_apart
 from ...core.ir.walk import ops_of
+from ...core.messages.origins import inherit
 from ...core.passes.base import StepwellPass
 from ...core.roles import BUFFER_ALIGNMENT, CHECKS, TASK
 from ...dialects import tile
@@ -277,6 +278,7 @@ class LowerToLLVMDialectPass(StepwellPass):
             kernels.converted(inner, made, state)
         state.raise_errors()
         self._replace(state, op, ops, lowered)
+        inherit(op)
 
     @staticmethod
     def _read_checks(state: ModuleState, module: ModuleOp) -> None:

@@ -18,6 +18,7 @@ from ...core.ir.symbols import fresh_name
 from ...core.ir.walk import ops_of, walk
 from ...core.messages.diagnostics import emit_remark
 from ...core.messages.locations import copy_location
+from ...core.messages.origins import inherit
 from ...core.passes.applications import allowed
 from ...core.passes.base import StepwellPass
 from ...core.roles import WRITTEN
@@ -61,6 +62,7 @@ class FuseLoopsPass(StepwellPass):
             kernels |= fused
             _call_kernels(op, fused)
             _remove_unused(op)
+        inherit(op)
         for function in _primitives(op):
             if (obstacle := _obstacle(function, kernels)) is not None:
                 emit_remark(function, f"not fused: function @{function.sym_name.data} {obstacle}")
@@ -166,7 +168,8 @@ def _inline_kernel(
             continue
         clone = clone_op(op, values)
         for old, new in zip(walk(op), walk(clone), strict=True):
-            copy_location(old, new)
+            # A kernel made of an op stands for all such ops, and here for the one that calls it.
+            new.location = call.location if old.location is kernel.location else old.location
             if isinstance(new, tensor_loop.BlockOp):
                 make_unique(new, names)
                 if len(set(call.operands)) < len(call.operands):

@@ -13,6 +13,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from ...core.ir.cloning import clone_op
 from ...core.ir.literals import constant_of
 from ...core.ir.walk import ops_of, walk
+from ...core.messages.origins import fuse
 from ...dialects import tensor_loop
 from ...dialects.traits import is_pure
 from ...lazy_dataclass import dataclass
@@ -106,6 +107,8 @@ def inline_producer(alloc: tensor_loop.AllocOp, facts: FunctionFacts) -> tuple[t
     for reader in readers:
         for load in reader.loads:
             _compute_at(producer, load)
+        reader.nest.location = fuse((reader.nest.location, producer.nest.location))
+        reader.block.location = fuse((reader.block.location, producer.block.location))
     erase(producer.nest)
     return tuple(reader.block for reader in readers)
 

@@ -18,6 +18,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from ...core.ir.cloning import clone_op
 from ...core.ir.walk import ops_of, walk
 from ...core.messages.locations import copy_location
+from ...core.messages.origins import fuse
 from ...core.passes.applications import allowed
 from ...core.passes.base import StepwellPass
 from ...dialects import tensor_loop
@@ -129,6 +130,8 @@ def _joined(first: RowReduction, second: RowReduction) -> tensor_loop.GridOp:
             values[argument] = _zero(target) if axis is None else block.axes[axis]
         _copy_ops(source, target, values)
     block.properties["block_name"] = StringAttr(f"{block.block_name.data}_{other.block_name.data}")
+    block.location = fuse((block.location, other.location))
+    first.grid.location = fuse((first.grid.location, second.grid.location))
     erase(second.grid)
     block.refresh_regions()
     return first.grid

@@ -27,6 +27,7 @@ from ...core.ir.cloning import clone_op
 from ...core.ir.literals import constant_of
 from ...core.ir.symbols import fresh_name
 from ...core.ir.walk import ops_of, walk
+from ...core.messages.origins import inherit
 from ...core.passes.applications import allowed
 from ...core.passes.base import StepwellPass
 from ...core.roles import CHUNK, NOALIAS, PARALLEL, TASK
@@ -77,6 +78,7 @@ class OutlineParallelLoopsPass(StepwellPass):
                     continue
                 Rewriter.insert_op(part, InsertPoint.after(function))
                 self.count("loops outlined")
+        inherit(op)
 
 
 def _parallel_loops(function: func.FuncOp) -> Iterator[scf.ForOp]:

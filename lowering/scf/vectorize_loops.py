@@ -7,6 +7,7 @@ from xdsl.dialects import scf
 from xdsl.dialects.builtin import ModuleOp
 
 from ...core.ir.walk import ops_of
+from ...core.messages.origins import inherit
 from ...core.passes.applications import allowed
 from ...core.passes.base import StepwellPass
 from ...lazy_dataclass import dataclass
@@ -84,6 +85,7 @@ class VectorizeLoopsPass(StepwellPass):
         for table in tables:
             translate_bytes(table, target.permutes_bytes)
             self.count("tables of bytes in registers")
+        inherit(op)
 
 
 def _bodies_of(module: ModuleOp) -> list[VectorBody]:

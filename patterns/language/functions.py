@@ -11,6 +11,7 @@ from xdsl.traits import IsTerminator, RecursiveMemoryEffect
 
 from ...core.codegens import COMPILER
 from ...core.ir.cloning import clone_op
+from ...core.messages.origins import fuse
 from ...dialects.traits import is_pure
 
 PRIMITIVE = "graph.primitive"
@@ -196,12 +197,8 @@ def outlined(
         name, (types, [value.type for value in outputs]), Region(block), visibility=StringAttr("private")
     )
     function.attributes[tag] = UnitAttr()
-    _set_locations(function, ops[-1])
-    return function
-
-
-def _set_locations(function: func.FuncOp, source: Operation) -> None:
-    function.location = source.location
+    function.location = fuse(op.location for op in ops)
     last = function.body.block.last_op
     assert last is not None
-    last.location = source.location
+    last.location = ops[-1].location
+    return function

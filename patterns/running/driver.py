@@ -13,12 +13,14 @@ from time import perf_counter
 from typing import Any, Final
 
 from xdsl.context import Context
+from xdsl.dialects.builtin import UnknownLoc
 from xdsl.ir import Block, Operation, OpResult, Region, SSAValue
 from xdsl.traits import IsolatedFromAbove
 
 from ...core.ir.dominance import DominatorTree
 from ...core.messages.collector import patient_collector
 from ...core.messages.diagnostics import OperationError, emit_remark
+from ...core.messages.origins import fuse
 from ...core.passes.applications import allowed
 from ...core.passes.base import count
 from ...lazy_dataclass import dataclass
@@ -228,6 +230,7 @@ class Driver:
         if match.new_functions:
             enclosing_module(match.root).body.block.add_ops(match.new_functions)
         _verify(match)
+        _locate(match, values)
         for new_op in match.new_ops:
             self._lineage[new_op] = lineage
             self._session.inserted(new_op)
@@ -303,6 +306,25 @@ class Driver:
                 self._work.appendleft(op)
             else:
                 self._work.append(op)
+
+
+def _locate(match: Match, values: Sequence[SSAValue]) -> None:
+    """
+    Gives the new ops the location of all ops that the left side matched. An equal op that takes the place of a root
+    stands for both.
+    """
+    matched = dict.fromkeys((*match.roots, *(each for each in match.bound.values() if isinstance(each, Operation))))
+    location = fuse((op.location for op in matched), match.rule.name)
+    known = match.root.location
+    for new_op in (*match.new_ops, *match.new_functions):
+        for op in new_op.walk():
+            if op.location is known or isinstance(op.location, UnknownLoc):
+                op.location = location
+    made = set(match.new_ops)
+    for value in values:
+        owner = value.owner
+        if isinstance(owner, Operation) and owner not in made and owner.name == match.root.name:
+            owner.location = fuse((owner.location, match.root.location), match.rule.name)
 
 
 def _verify(match: Match) -> None:

@@ -12,6 +12,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.traits import IsTerminator
 
 from ...core.messages.diagnostics import emit_remark, emit_warning
+from ...core.messages.origins import fuse
 from ...dialects.traits import may_fail
 from ..language.constants import is_constant_op
 from ..language.equivalence import BlockOrder
@@ -166,7 +167,7 @@ class Partitioner:
         self._module.body.block.add_op(function)
         self._session.purity.add(name, function)
         call = func.CallOp(name, inputs, [result.type for result in results])
-        call.location = root.location
+        call.location = fuse(op.location for op in ops)
         block = root.parent
         assert block is not None
         block.insert_op_before(call, place)

@@ -11,7 +11,7 @@ from xdsl.ir import Operation, OpResult, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
 from ...core.messages.diagnostics import emit_remark
-from ...core.messages.locations import copy_location
+from ...core.messages.origins import fuse
 from ...core.passes.applications import allowed
 from ...core.passes.base import StepwellPass, count
 from ...dialects.traits import LoopSemantics, constant_kind, is_pure
@@ -95,8 +95,9 @@ def fold(op: Operation) -> None:
     new_ops = _extracted(op) if op.name == "tensor.extract" else _evaluated(op)
     if new_ops is None or op.parent is None or not allowed("fold", op.name, op):
         return
+    location = fuse([op.location, *(v.owner.location for v in op.operands if isinstance(v.owner, Operation))])
     for new_op, result in zip(new_ops, op.results, strict=True):
-        copy_location(op, new_op)
+        new_op.location = location
         new_op.results[0].name_hint = result.name_hint
         result.replace_all_uses_with(new_op.results[0])
     op.parent.insert_ops_before(new_ops, op)

@@ -8,7 +8,7 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp, TensorType
 from xdsl.ir import Operation, OpResult, SSAValue
 
-from ...core.messages.locations import copy_location
+from ...core.messages.origins import fuse
 from ...core.passes.base import count
 from ...core.roles import PREPARE
 from ...dialects.traits import LoopSemantics, LoopTemplate, constant_kind, is_pure, may_fail
@@ -112,7 +112,7 @@ def _move(module: ModuleOp, group: list[Operation], outputs: list[OpResult], nam
     leaves = [owner for owner in dict.fromkeys(used) if isinstance(owner, Operation) and _is_leaf(owner)]
     module.body.block.add_op(outlined(name, [*leaves, *group], outputs, [], PREPARE))
     call = func.CallOp(name, [], [value.type for value in outputs])
-    copy_location(group[-1], call)
+    call.location = fuse(op.location for op in group)
     for value, result in zip(outputs, call.results, strict=True):
         result.name_hint = value.name_hint
         value.replace_all_uses_with(result)

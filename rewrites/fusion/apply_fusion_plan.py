@@ -12,6 +12,7 @@ from xdsl.ir import Operation, SSAValue
 from ...core.ir.structural_hash import Texts, structural_hash_of_ops
 from ...core.ir.symbols import symbol
 from ...core.messages.locations import copy_location
+from ...core.messages.origins import Shared, fuse
 from ...core.passes.applications import allowed
 from ...core.passes.base import StepwellPass
 from ...dialects.graph.calls import CallKernelOp
@@ -60,6 +61,7 @@ class ApplyFusionPlanPass(StepwellPass):
                     _outline(ops, made, purity)
                     self.count("groups fused")
                     self.count("ops in them", len(ops))
+        made.shared.settle()
         self.count("functions", len(made.by_hash))
 
 
@@ -68,6 +70,8 @@ class _Functions:
 
     def __init__(self, module: ModuleOp):
         self._module, self._names, self._texts = module, NameSupply(module), Texts()
+        self._made: dict[str, func.FuncOp] = {}
+        self.shared = Shared()
         self.by_hash: dict[str, str] = {}
 
     def name_of(
@@ -81,7 +85,18 @@ class _Functions:
             self.by_hash[key] = self._names.fresh(stem)
             function = outlined(self.by_hash[key], ops, outputs, inputs, PRIMITIVE)
             self._module.body.block.add_op(function)
+            self._made[key] = function
+        else:
+            self._share(self._made[key], ops)
         return self.by_hash[key]
+
+    def _share(self, function: func.FuncOp, ops: Sequence[Operation]) -> None:
+        """Notes that `function` and each op in it stand for a further group."""
+        for op in ops:
+            self.shared.add(function, op.location)
+        for own, op in zip(function.body.block.ops, ops, strict=False):
+            for inner, other in zip(own.walk(), op.walk(), strict=True):
+                self.shared.add(inner, other.location)
 
 
 def _outline(ops: list[Operation], made: _Functions, purity: Purity) -> None:
@@ -96,7 +111,7 @@ def _outline(ops: list[Operation], made: _Functions, purity: Purity) -> None:
     # The constructor would take as long as the hash of a group.
     types = [value.type for value in outputs]
     call = func.CallOp.create(operands=inputs, result_types=types, properties={"callee": symbol(name)})
-    copy_location(root, call)
+    call.location = fuse(op.location for op in ops)
     block.insert_op_before(call, root)
     for value, result in zip(outputs, call.results, strict=True):
         result.name_hint = value.name_hint

@@ -14,6 +14,7 @@ from collections.abc import Hashable, Sequence
 from xdsl.ir import Operation, SSAValue
 
 from ...core.messages.diagnostics import emit_remark, remarks_wanted
+from ...core.messages.origins import fuse
 from ...lazy_dataclass import dataclass
 from .parallel_tails import SideBySide, can_come_before, concatenated, erase_chains, followed, like, replace_by_slices
 
@@ -58,6 +59,7 @@ class Combiner(ABC):
             group = self._group(op, branch)
             if len(group) >= max(self._min_branches, 2):
                 self.combined += len(group)
+                group[0].location = fuse(op.location for op in group)  # What is made for the group stands there.
                 self.combine(group)
 
     def _group(self, first: Operation, branch: Branch) -> list[Operation]:

@@ -15,6 +15,7 @@ from ...analysis.kinds import OpKind
 from ...analysis.op_kind import kind_of_op
 from ...core.messages.diagnostics import emit_remark, remarks_wanted
 from ...core.messages.locations import copy_location
+from ...core.messages.origins import fuse
 from ...dialects.graph.constants import is_constant
 from ...dialects.graph.movement import ConcatOp, ExpandDimsOp, StridedSliceOp
 from ...dialects.traits import is_commutative
@@ -95,6 +96,7 @@ def followed(group: list[Operation], whole: SSAValue, arrangement: Arrangement) 
     while (step := _following(last, arrangement)) is not None:
         operands = [whole if make is None else make() for make in step.operands]
         whole = like(step.ops[0], operands, arrangement.whole_type(step.ops), arrangement.place)
+        whole.owner.location = fuse(op.location for op in step.ops)  # pyright: ignore[reportAttributeAccessIssue]
         last = step.ops
     if remarks_wanted():
         _remark_on_tail(last, arrangement)

@@ -12,6 +12,7 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from ...core.codegens import COMPILER
 from ...core.messages.diagnostics import emit_remark, fail
+from ...core.messages.origins import fuse
 from ...core.passes.base import StepwellPass
 from ...lazy_dataclass import dataclass
 from ...patterns.language.constants import is_constant_op
@@ -167,7 +168,7 @@ def outline_group(
     function = outlined(name, [*bound, *ops], outputs, inputs, PRIMITIVE)
     module.body.block.add_op(function)
     call = func.CallOp(name, inputs, [value.type for value in outputs])
-    call.location = ops[-1].location
+    call.location = fuse(op.location for op in ops)
     block = ops[-1].parent
     assert block is not None
     block.insert_op_after(call, ops[-1])

@@ -6,6 +6,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
 from ...core.ir.walk import ops_of
+from ...core.messages.origins import inherit
 from ...core.passes.base import StepwellPass
 from ...core.roles import MAXIMUM, PREPACKED, REASON, ROWS, SHARE, STRIP, TILING
 from ...dialects.schedule import (
@@ -101,6 +102,7 @@ class ApplySchedulePlanPass(StepwellPass):
         for block in ops_of(op, BlockOp):
             for name in STRIPPED:
                 block.attributes.pop(name, None)
+        inherit(op)
 
     def _strips(self, function: FuncOp, target: Machine) -> None:
         """Takes strips of rows through a chain of kernels, where the first of them says so."""

@@ -27,6 +27,7 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, Region
 
 from ...core.ir.cloning import clone_op
 from ...core.ir.walk import ops_of
+from ...core.messages.origins import inherit
 from ...core.passes.base import StepwellPass
 from ...core.roles import INSTANCES, PREPARE, REASON, SHARE, TILING, WRITTEN, prepare_function, prepare_key
 from ...dialects.graph.calls import CallKernelOp
@@ -95,6 +96,7 @@ class PrepackWeightsPass(StepwellPass):
             for grid in ops_of(kernel.body, GridOp):
                 if grid.parent is not None and packer.pack(kernel, grid):
                     self.count("weights packed")
+        inherit(op)
 
 
 @dataclass(frozen=True)

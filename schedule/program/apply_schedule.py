@@ -7,6 +7,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from ...core.ir.verification import verify_module
 from ...core.messages.diagnostics import Diagnostic, StepwellError
+from ...core.messages.origins import inherit
 from ...core.passes.applications import allowed
 from ...core.passes.base import StepwellPass
 from ...core.text.parsing import parse_text, read_source
@@ -61,6 +62,7 @@ class ApplySchedulePass(StepwellPass):
                 program.detach()
         for program in programs:
             self.replay(program, op)
+        inherit(op)
 
     def replay(self, program: ProgramOp, module: ModuleOp) -> None:
         observer = None

@@ -131,8 +131,8 @@ def test_ops_are_located_at_their_nodes(tmp_path: Path) -> None:
     nodes = [node("Relu", "x", "a", "first"), node("Neg", "a", "y")]
     path.write_bytes(model(nodes).SerializeToString())
     locations = [str(op.location) for op in function(from_onnx(path)).body.block.ops]
-    assert locations[0] == f'loc("first"("{path}":1:1))'
-    assert locations[1] == f'loc("Neg_2"("{path}":2:1))'
+    assert locations[0] == f'loc("first"("Relu"("{path}":1:1)))'
+    assert locations[1] == f'loc("Neg_2"("Neg"("{path}":2:1)))'
 
 
 def test_entry_names_the_function() -> None:

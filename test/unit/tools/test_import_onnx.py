@@ -142,7 +142,7 @@ def test_a_terminal_gets_no_long_lines(capsys: pytest.CaptureFixture[str], monke
 def test_entry_and_places() -> None:
     text = written(saved(model()), "--entry", "net", "--print-debuginfo")
     assert "func.func @net(" in text
-    assert 'loc("act"("net.onnx":1:1))' in text
+    assert 'loc("act"("Relu"("net.onnx":1:1)))' in text
 
 
 def test_sizes() -> None:
