@@ -7,13 +7,11 @@ import sys
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from functools import partial
-from math import prod
 from pathlib import Path
 from typing import Any, Final, NoReturn, cast
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import (
-    DYNAMIC_INDEX,
     AnyVectorType,
     FileLineColLoc,
     FusedLoc,
@@ -30,38 +28,17 @@ from xdsl.utils.lexer import Input, Span
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
 from ..ir.verification import verify_module
-from ..messages.diagnostics import Diagnostic, StepwellError, closest, did_you_mean
+from ..messages.diagnostics import Diagnostic, StepwellError, did_you_mean
 from ..messages.files import cannot
 from ..messages.locations import UNNAMED_TEXT, LocationFactory, end_of_text_before
 from ..messages.points import SourcePoint
 from ..messages.texts import NESTED_TOO_DEEPLY, other_format
 from ..plugins import registry
-from .aliases import hint_for, names_to_misspell
 from .lexing import StepwellLexer
+from .limits import LARGEST_EXTENT, MOST_ALIASES, MOST_DIMENSIONS, MOST_INLINE_ELEMENTS, holds_too_much
 from .numbers import LiteralElement, number_out_of_range
 from .plain_ops import PlainOps
-
-MOST_INLINE_ELEMENTS: Final = 1 << 27
-"""The most elements of a `dense<…>` attribute. xDSL stores splats expanded, so a larger one would not fit in memory."""
-
-LARGEST_EXTENT: Final = (1 << 63) - 1
-"""The greatest extent of a dimension, which is an i64 at run time."""
-
-MOST_DIMENSIONS: Final = 64
-"""The most dimensions of a shaped type, as of NumPy's arrays."""
-
-MOST_ALIASES: Final = 1 << 16
-"""
-The most aliases that an alias may stand for, one for each use. Each of `!t1 = tuple<!t0, !t0>` … doubles their number,
-and what works on a type works on all of its parts.
-"""
-
-
-def holds_too_much(type: TensorType) -> bool:
-    """Returns whether the elements of a tensor take more bytes than an i64 counts. A `?` counts as one element."""
-    width = getattr(type.element_type, "bitwidth", 64)
-    elements = prod(extent for extent in type.get_shape() if extent != DYNAMIC_INDEX)
-    return elements * ((width + 7) // 8) > LARGEST_EXTENT
+from .unknown import unknown_op
 
 
 class HintedParseError(ParseError):
@@ -285,25 +262,6 @@ class StepwellParser(Parser):
                 self.pos,
             )
         return type
-
-
-NO_DIALECT: Final = "--list-dialects lists the dialects, --load-plugin FILE.py adds those of a file"
-
-
-def unknown_op(ctx: Context, name: str) -> tuple[str, str | None]:
-    """The message and the hint for an op name that no dialect of `ctx` defines."""
-    dialect_name = name.partition(".")[0]
-    dialect_names = set(ctx.registered_dialect_names)
-    alias = hint_for(name) if "graph" in dialect_names else None
-    if "." in name and dialect_name not in dialect_names:
-        message = f"op '{name}' is unknown: there is no dialect '{dialect_name}'"
-        return message, alias or did_you_mean(dialect_name, dialect_names) or NO_DIALECT
-    dialect = ctx.get_optional_dialect(dialect_name) if "." in name else None
-    known = [op.name for op in (ctx.loaded_ops if dialect is None else dialect.operations)]
-    if alias is None and dialect_name == "graph":
-        near = closest(name, [*known, *(f"graph.{other}" for other in names_to_misspell())])
-        alias = hint_for(near) if near is not None and near not in known else None
-    return f"op '{name}' is unknown", alias or did_you_mean(name, known)
 
 
 # Whole programs

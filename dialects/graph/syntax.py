@@ -18,7 +18,8 @@ from xdsl.utils.lexer import Span
 from ...core.ir.attribute_names import wrong_attribute
 from ...core.ir.element_types import ATTRIBUTES
 from ...core.messages.diagnostics import did_you_mean
-from ...core.text.parsing import MOST_DIMENSIONS, HintedParseError, StepwellParser, holds_too_much
+from ...core.text.limits import MOST_DIMENSIONS, holds_too_much
+from ...core.text.parsing import HintedParseError, StepwellParser
 from ...core.text.plain_ops import VALUE
 from .properties import PropertyKind
 from .shapes import Shaped

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from xdsl.context import Context
 
-from ...core.text.parsing import unknown_op
+from ...core.text.unknown import unknown_op
 from ..language.chains import keys_of_many
 from ..language.constraints import And, HasAttr, Holds, Where
 from ..language.patterns import Op, Or, Pattern, Rest, Result, all_below

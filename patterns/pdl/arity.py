@@ -12,7 +12,7 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.irdl import IRDLOperation, VariadicDef
 
 from ...core.messages.diagnostics import OperationError
-from ...core.text.parsing import unknown_op
+from ...core.text.unknown import unknown_op
 
 
 def op_type_of(ctx: Context, at: Operation, name: str) -> type[Operation]:

@@ -7,7 +7,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from ...core.messages.diagnostics import Diagnostic, StepwellError
 from ...core.passes.base import StepwellPass
-from ...core.text.parsing import unknown_op
+from ...core.text.unknown import unknown_op
 from ...lazy_dataclass import dataclass
 from ...patterns.running.driver import Driver
 from ..shipped import shipped_rules

@@ -26,7 +26,7 @@ from ...core.passes.info import pass_info
 from ...core.passes.options import format_type, format_value
 from ...core.passes.pipeline_text import parse_pipeline
 from ...core.plugins import Registry, registry
-from ...core.text.parsing import unknown_op
+from ...core.text.unknown import unknown_op
 
 
 def list_passes() -> str:

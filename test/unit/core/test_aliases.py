@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from stepwell.core.messages.diagnostics import StepwellError
 from stepwell.core.text.aliases import ALIASES, RECIPES, SYSTEMS, WITHOUT_NAMES, ops_called
-from stepwell.core.text.parsing import make_context, parse, unknown_op
+from stepwell.core.text.parsing import make_context, parse
+from stepwell.core.text.unknown import unknown_op
 from stepwell.dialects.graph import Graph
 from stepwell.tools.pages.aliases import page
 

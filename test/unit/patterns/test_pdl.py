@@ -25,6 +25,7 @@ from pdl_rules import (
     variadic,
 )
 from stepwell.core.messages.diagnostics import OperationError, listening
+from stepwell.core.messages.origins import origins_of, rules_of
 from stepwell.core.text.parsing import parse_text
 from stepwell.patterns.running.explain import explain
 from stepwell.patterns.running.selection import selected
@@ -299,10 +300,12 @@ def test_alternating_rules_are_named() -> None:
         run(rules, program(u("%r", "sin", "%x")))
 
 
-def test_new_ops_have_the_location_of_the_root() -> None:
+def test_new_ops_have_the_location_of_the_root_and_the_name_of_the_rule() -> None:
     module = program(u("%a", "exp", "%x") + u("%r", "relu", "%a"))
     run(pattern(unary("relu"), becomes("sin")), module)
-    assert [str(op.location) for op in module.walk() if op.name == "graph.sin"] == ['loc("p.mlir":3:1)']
+    (sine,) = [op for op in module.walk() if op.name == "graph.sin"]
+    assert [str(origin) for origin in origins_of(sine.location)] == ["p.mlir:3:1"]
+    assert rules_of(sine.location) == ["rule"]
 
 
 def test_explain_names_what_failed() -> None:
