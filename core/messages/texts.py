@@ -54,3 +54,27 @@ def other_format(name: str) -> StepwellError | None:
     if known is None:
         return None
     return StepwellError(Diagnostic(f"'{name}' is {known[0]}, expected textual IR", hint=known[1]))
+
+
+_FIRST_BYTES: Final = {
+    b"\x7fELF": ("machine code", "stepwell-run --export writes such files for C (docs/shipping.md)"),
+    b"\x93NUMPY": ("an array of NumPy", "stepwell-run FILE --input A.npy takes it beside a program"),
+    b"PK\x03\x04": (
+        "a zip file",
+        "stepwell-run FILE.stepwell runs a saved program",
+    ),
+}
+"""What files are that are known by how they begin, and who reads them."""
+
+
+def other_content(name: str, data: bytes) -> StepwellError | None:
+    """Returns the error of `data` that is no program by its first bytes, None for any other data."""
+    for first, (what, hint) in _FIRST_BYTES.items():
+        if data.startswith(first):
+            return StepwellError(Diagnostic(f"'{name}' is {what}, expected textual IR", hint=hint))
+    return None
+
+
+def no_text(name: str) -> StepwellError:
+    """Returns the error of a file whose bytes are neither text nor of a format that is known."""
+    return StepwellError(Diagnostic(f"'{name}' is no text, expected textual IR"))

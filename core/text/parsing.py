@@ -32,7 +32,7 @@ from ..messages.diagnostics import Diagnostic, StepwellError, did_you_mean
 from ..messages.files import cannot
 from ..messages.locations import UNNAMED_TEXT, LocationFactory, end_of_text_before
 from ..messages.points import SourcePoint
-from ..messages.texts import NESTED_TOO_DEEPLY, other_format
+from ..messages.texts import NESTED_TOO_DEEPLY, no_text, other_content, other_format
 from ..plugins import registry
 from .lexing import StepwellLexer
 from .limits import LARGEST_EXTENT, MOST_ALIASES, MOST_DIMENSIONS, MOST_INLINE_ELEMENTS, holds_too_much
@@ -406,11 +406,13 @@ def read_source(path: str | Path) -> str:
 
 def decode_source(data: bytes, name: str) -> str:
     """Returns `data` as text without a byte order mark. Anything that is not UTF-8 is an error at its place."""
-    if (error := other_format(name)) is not None:
+    if (error := other_format(name) or other_content(name, data)) is not None:
         raise error
     try:
         return data.decode("utf-8").removeprefix("\ufeff")
     except UnicodeDecodeError as error:
+        if b"\0" in data:
+            raise no_text(name) from None
         before = data[: error.start].decode("utf-8", "replace")
         point = SourcePoint(name, before.count("\n") + 1, len(before) - before.rfind("\n"))
         text = data.decode("utf-8", "replace")

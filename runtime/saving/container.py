@@ -156,7 +156,7 @@ class Container:
         self._checksums: dict[str, int] = {}
         whole = len(self.mapped)
         if self.mapped[:4] != b"PK\x03\x04":
-            refuse(path, "it is no saved program, which begins with 'PK'")
+            refuse(path, "it is no saved program, which begins with 'PK'", "Executable.save writes one")
         begin, directory = self._directory(whole)
         offset = 0
         rebuilt: list[bytes] = []

@@ -14,6 +14,12 @@ from stepwell import te
 complete = rlcompleter.Completer({"stepwell": stepwell}).complete
 complete("stepwell.Gr", 0)
 complete("stepwell.GraphBuilder.softm", 0)
+n = 0
+while complete("stepwell.", n):
+    n += 1
+
+("all names", n == len([name for name in dir(stepwell) if not name.startswith("_")]))
+help(stepwell.compile)
 help(stepwell.GraphBuilder.relu)
 b = stepwell.GraphBuilder()
 with b.function("main", x="tensor<4x8xf32>") as (x,):
@@ -50,6 +56,8 @@ def test_a_session_at_the_prompt(tmp_path: Path) -> None:
     for expected in (
         "'stepwell.GraphBuilder(",
         "'stepwell.GraphBuilder.softmax(",
+        "('all names', True)",
+        "Help on function compile in module",
         "Help on function relu in module",
         "<stepwell.GraphBuilder of @main>",
         "<stepwell.Executable main(x: tensor<4x8xf32>) -> (result0: tensor<4x8xf32>)>",

@@ -193,7 +193,6 @@ PROGRAMS: list[tuple[str, str | bytes, int, str]] = [
     ("not_utf8", b"func.func @main() {\n  // \xff\xfe\n  func.return\n}\n", 2, "byte 0xff is not valid UTF-8"),
     ("cut_utf8", "func.func @main() {\n  // é".encode()[:-1], 2, "is not valid UTF-8"),
     ("nul_byte", b"func.func @main() {\n  \x00\n}\n", 2, ""),
-    ("binary", bytes(range(256)) * 20, 0, ""),
     ("windows_lines", "func.func @main() {\r\n  arith.nothing\r\n}\r\n", 2, "op 'arith.nothing' is unknown"),
     ("one_long_line", "func.func @main() { " + '"test.op"() : () -> () ' * 2000 + "!", 1, ""),
 ]  # fmt: skip

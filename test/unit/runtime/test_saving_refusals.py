@@ -83,7 +83,9 @@ def test_messages(whole: Path, tmp_path: Path):
     assert refusal(tmp_path / "none") == "error: saved program 'FILE': no such file or directory"
     assert refusal(tmp_path) == "error: saved program 'FILE': it is a directory, expected a file"
     path.write_bytes(b"\x80\x04\x95" + b"x" * 200)
-    assert refusal(path) == "error: saved program 'FILE': it is no saved program, which begins with 'PK'"
+    assert refusal(path) == (
+        "error: saved program 'FILE': it is no saved program, which begins with 'PK'\nhint: Executable.save writes one"
+    )
     path.write_bytes(data[: len(data) // 2])
     assert "it does not end as a saved program does: it has been cut" in refusal(path)
     at = data.index(b"graph.matmul")
