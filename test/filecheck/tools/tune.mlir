@@ -1,4 +1,4 @@
-// RUN: stepwell-tune %s --db %t --trials 2 | filecheck %s
+// RUN: rm -f %t && stepwell-tune %s --db %t --trials 2 | filecheck %s
 // RUN: stepwell-tune %s --db %t --trials 2 --replay --show | filecheck %s --check-prefix=REPLAY
 // RUN: not stepwell-tune %s --db %t --kernel mamul 2>&1 | filecheck %s --check-prefix=UNKNOWN
 // RUN: not stepwell-tune %s --db %t --opt-level 0 2>&1 | filecheck %s --check-prefix=LEVEL
