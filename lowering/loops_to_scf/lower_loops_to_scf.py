@@ -14,6 +14,7 @@ from ...analysis.ranges.spans import touches
 from ...core.ir.teardown import take_apart
 from ...core.ir.walk import ops_of, walk
 from ...core.messages.diagnostics import fail
+from ...core.messages.origins import inherit
 from ...core.passes.base import StepwellPass
 from ...core.roles import NOALIAS, UNCHECKED, WRITTEN
 from ...dialects.graph.calls import CallKernelOp
@@ -96,6 +97,7 @@ class LowerLoopsToSCFPass(StepwellPass):
             if function.sym_name.data in shared and NOALIAS in function.attributes:
                 function.attributes[NO_INLINE] = UnitAttr()
         require_lowered(op, "tensor_loop", self.name)
+        inherit(op)
 
 
 def lower_function(function: FuncOp) -> func.FuncOp:

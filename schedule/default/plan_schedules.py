@@ -11,6 +11,7 @@ from xdsl.ir import Attribute
 
 from ...core.ir.walk import ops_of
 from ...core.messages.diagnostics import emit_remark, remarks_wanted
+from ...core.messages.origins import inherit
 from ...core.passes.applications import allowed
 from ...core.passes.base import StepwellPass
 from ...core.roles import MAXIMUM, PREPACKED, ROWS, SHARE, STRIP, TILING
@@ -106,6 +107,7 @@ class PlanSchedulesPass(StepwellPass):
             Planner(function, options, constants, function.sym_name.data in once).run()
             decide_loops(function, options.target.has_wide_registers)
         decide_threads(op)
+        inherit(op)
         if remarks_wanted():
             for function in ops_of(op, FuncOp):
                 _tell(function)
