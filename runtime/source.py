@@ -216,13 +216,15 @@ class Source:
         """Returns an instrument for `lower` that shows, inside `with`, how far a compilation has come."""
         return PassProgress("compile", self.progress, MACHINE_CODE)
 
-    def lower(self, shapes: Shapes | None, *instruments: Instrument) -> tuple[Description, str]:
-        """Returns the description and LLVM text for `shapes`. The module itself stays as it is."""
+    def lower(self, shapes: Shapes | None, *instruments: Instrument, lines: bool = False) -> tuple[Description, str]:
+        """
+        Returns the description and LLVM text for `shapes`, with `lines` the source's. The module itself stays as it is.
+        """
         from ..lowering.llvm_text.emit_llvm_text import emit_llvm_text
 
         module = copy_of(self.module)
         description = self._lower(module, self.pipeline_for(shapes), instruments)
-        return description, emit_llvm_text(module)
+        return description, emit_llvm_text(module, lines=lines)
 
     def compiled(self, module: ModuleOp, pipeline: str) -> tuple[Description, bytes]:
         """

@@ -21,6 +21,7 @@ from ...lazy_dataclass import dataclass
 from .constants import EmitError, constant_text, metadata_string
 from .function import FunctionText
 from .instructions import HANDLERS, INLINE
+from .lines import DebugLines
 from .module import ModuleText, is_foreign
 from .names import byte_string
 from .tables import ARGUMENT_ATTRIBUTES, ARGUMENT_NUMBERS, ARGUMENT_TYPES, FUNCTION_KEYWORDS, FUNCTION_NUMBERS
@@ -59,15 +60,17 @@ def emit_llvm_text(
     target_features: str | None = None,
     triple: str | None = None,
     data_layout: str | None = None,
+    lines: bool = False,
 ) -> str:
     """
     Returns the LLVM text of `module`.
 
     `target_cpu` and `target_features` (as LLVM writes them: `+avx2,+fma`) go on every function with a body that names
-    none of its own. Raises a `DiagnosticException` that names what has no text form.
+    none of its own. With `lines`, each instruction names the line of the source that it comes from. Raises a
+    `DiagnosticException` that names what has no text form.
     """
     try:
-        return LLVMText(target_cpu, target_features).emit(module, triple, data_layout)
+        return LLVMText(target_cpu, target_features, lines).emit(module, triple, data_layout)
     except EmitError as error:
         raise DiagnosticException(f"emit-llvm-text: {error}") from None
 
@@ -75,8 +78,9 @@ def emit_llvm_text(
 class LLVMText:
     """The text of one module."""
 
-    def __init__(self, target_cpu: str | None = None, target_features: str | None = None):
+    def __init__(self, target_cpu: str | None = None, target_features: str | None = None, lines: bool = False):
         self.module = ModuleText()
+        self.lines = DebugLines(self.module) if lines else None
         self.defaults = {"target-cpu": target_cpu, "target-features": target_features}
         self.visible: Collection[str] = ()
         """Internal functions that other modules are to see, by symbol."""
@@ -103,13 +107,16 @@ class LLVMText:
                 globals_text.append(self.global_variable(op))
             else:
                 raise EmitError(self.module.describe(op, "has no entry in the LLVM text tables"))
-        parts = [*globals_text, *functions, *self.module.declarations.values(), *self.module.metadata]
+        flags = [] if self.lines is None else self.lines.flags()
+        parts = [*globals_text, *functions, *self.module.declarations.values(), *self.module.metadata, *flags]
         return "\n".join(parts) + "\n"
 
     # Functions
 
     def function(self, op: llvm.FuncOp) -> str:
         text = FunctionText(self.module, HANDLERS, INLINE)
+        if self.lines is not None and op.body.blocks:
+            text.source = self.lines.function(op, self.module.symbol(op.sym_name.data)[1:].strip('"'))
         try:
             head = self.head(op, text)
         except EmitError as error:
@@ -117,7 +124,8 @@ class LLVMText:
         if not op.body.blocks:
             return head
         # `text.lines` was filled by `head`, which needs the names of the arguments.
-        return "\n".join([f"{head} {{", *text.lines, "}"])
+        place = "" if text.source is None else f" !dbg !{text.source.scope}"
+        return "\n".join([f"{head}{place} {{", *text.lines, "}"])
 
     def declaration(self, op: llvm.FuncOp) -> str:
         """Returns the line that stands for a function whose body is in another module."""

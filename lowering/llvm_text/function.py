@@ -11,6 +11,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from ...core.ir.walk import ops_in
 from ...core.roles import LOOP
 from .constants import EmitError
+from .lines import FunctionLines
 from .module import ModuleText
 
 # pyright: reportPrivateUsage=false
@@ -38,6 +39,8 @@ class FunctionText:
         self._typed: dict[int, str] = {}
         self.labels: dict[Block, str] = {}
         self.lines: list[str] = []
+        self.source: FunctionLines | None = None
+        """The lines of the source, where they are wanted."""
         self.phis: dict[Block, list[tuple[str, Sequence[SSAValue]]]] = {}
         self.edges: list[str] = []
         """The blocks that only branch on. They keep two edges between the same two blocks apart."""
@@ -83,7 +86,8 @@ class FunctionText:
         entry = blocks[0]
         places: list[tuple[int, Block]] = []
         lines = self.lines
-        handlers, check = self.handlers, self.module.check_op
+        handlers, check, source = self.handlers, self.module.check_op, self.source
+        first = 0
         for block in blocks:
             lines.append(f"{self.labels[block]}:")
             if block is not entry and block.args:
@@ -98,10 +102,14 @@ class FunctionText:
                 emit, properties = handler
                 if op.attributes or not op.properties.keys() <= properties:
                     check(op, properties)
+                if source is not None:
+                    first = len(lines)
                 try:
                     emit(self, op)
                 except EmitError as error:
                     raise EmitError(self.module.describe(op, str(error))) from None
+                if source is not None:
+                    source.mark(lines, first, op)
         for index, block in places:
             lines[index] = self._phi_lines(block)
         if entry in self.phis:

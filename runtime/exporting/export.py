@@ -62,7 +62,7 @@ def export(
     machine = source.code_target
     compiler = c_compiler(machine) if path.suffix == ".so" else None
     with source.watch() as progress:
-        description, text = source.lower(shapes, progress)
+        description, text = source.lower(shapes, progress, lines=True)
     _check_exportable(description, source.entry)
     layout = layout_of(description, source.entry)
     weights = _write_weights(
