@@ -52,14 +52,12 @@ class Lineages:
         return known[1]
 
     def of_all(self, ops: Iterable[Operation]) -> Lineage:
-        """Returns the origins and rules of several ops and of all inside them, each once."""
+        """Returns the origins and rules of several ops, each once. Ops inside of them count where they are given."""
         origins: dict[Origin, None] = {}
         rules: dict[str, None] = {}
-        for op in ops:
-            for each in walk(op):
-                lineage = self.of(each)
-                origins.update(dict.fromkeys(lineage.origins))
-                rules.update(dict.fromkeys(lineage.rules))
+        for lineage in map(self.of, ops):
+            origins.update(dict.fromkeys(lineage.origins))
+            rules.update(dict.fromkeys(lineage.rules))
         return Lineage(tuple(origins), tuple(rules))
 
     def by_origin(

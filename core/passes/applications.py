@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 Bindings = Callable[[], Mapping[str, str]]
 """Returns what a rule has bound, as text. It is asked of the last application only."""
 
+Watcher = Callable[[str, str, "Operation"], None]
+"""Is told the kind, the name and the op of each application before it happens."""
+
 
 LOWERING = "lowering"
 """The kind of what a later pass needs. The pipeline ends after the pass that is refused one."""
@@ -55,6 +58,7 @@ class Applications:
     classes: set[str] = field(default_factory=set)
     stopped: str = ""
     """The op whose lowering was refused. What is left is on two levels, so no pass may follow."""
+    watch: Watcher | None = None
 
     def admit(self, kind: str, name: str, op: Operation, numerics: str, bindings: Bindings | None) -> bool:
         """Counts one application. Returns false where the limit has been reached."""
@@ -64,6 +68,8 @@ class Applications:
             return False
         self.count += 1
         self.classes.add(numerics)
+        if self.watch is not None:
+            self.watch(kind, name, op)
         if self.count == self.limit:
             self.last = _described(kind, name, op, numerics, {} if bindings is None else bindings())
         return True
@@ -92,9 +98,9 @@ def counted() -> Applications | None:
 
 
 @contextmanager
-def counting(limit: int | None = None) -> Iterator[Applications]:
-    """Counts what is applied inside the block. Only the first `limit` are allowed."""
-    own = Applications(limit)
+def counting(limit: int | None = None, watch: Watcher | None = None) -> Iterator[Applications]:
+    """Counts what is applied inside the block, and tells `watch`. Only the first `limit` are allowed."""
+    own = Applications(limit, watch=watch)
     token = _current.set(own)
     try:
         yield own

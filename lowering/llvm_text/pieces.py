@@ -77,9 +77,10 @@ def emit_llvm_pieces(module: ModuleOp, early: EarlyPieces | None = None) -> Iter
         raise DiagnosticException(f"emit-llvm-text: {error}") from None
 
 
-def emit_llvm_function(module: ModuleOp, name: str) -> str:
+def emit_llvm_function(module: ModuleOp, name: str, *, lines: bool = False) -> str:
     """
-    Returns the text of one function with all that it names, as a kernel that is a piece is compiled.
+    Returns the text of one function with all that it names, as a kernel that is a piece is compiled. With `lines`, each
+    instruction names the line of the source that it comes from.
 
     Raises `StepwellError` where no function with a body has that name.
     """
@@ -90,7 +91,7 @@ def emit_llvm_function(module: ModuleOp, name: str) -> str:
         hint = did_you_mean(name, functions) or known
         raise StepwellError(Diagnostic(f"the program has no function @{name} to make machine code of", hint=hint))
     reached = _reached([name], {each: _uses(op) for each, op in ops.items()})
-    text = LLVMText()
+    text = LLVMText(lines=lines)
     text.module.name_symbols(module.body.block.ops)
     text.visible = [name]
     try:
