@@ -241,7 +241,8 @@ class Source:
             description = self._lower(module, pipeline, [progress], code.watching())
             progress.then("machine code")
             with stage("machine code"):
-                return description, code.of(module, [each.symbol for each in description.externals])
+                made = code.of(module, [each.symbol for each in description.externals])
+            return replace(description, kernels=tuple(code.names.items())), made
 
     def _lower(
         self,

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from ...analysis.lineage import common_path
 from ...lazy_dataclass import dataclass
-
-if TYPE_CHECKING:
-    from .profile import Call
+from .calls import Call
 
 
 @dataclass(frozen=True)

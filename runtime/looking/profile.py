@@ -25,6 +25,7 @@ from ..program.program import BoundEntry
 from ..source import Source, copy_of
 from ..specialisations import Shapes
 from ..stairs import in_pipeline
+from .calls import Call
 from .parts import ModuleTime, NodeTime, by_module, by_node, module_rows, node_rows
 from .table import table_lines
 
@@ -39,25 +40,6 @@ OUTSIDE = "(outside of kernels)"
 LEAST_ROUNDS, MOST_ROUNDS = 3, 1000
 
 _MEASURED_STAIR = "lower-loops-to-scf"
-
-
-@dataclass(frozen=True)
-class Call:
-    """A call of a kernel in the program: its place in the text, and per run how often it runs and what it costs."""
-
-    kernel: str
-    place: str
-    calls: int
-    microseconds: float
-    """The time of all calls of one run, the median of the rounds."""
-    operations: int
-    """The sums, products and functions of single elements in one call. A multiply-add counts as two."""
-    bytes: int
-    """The size of the arrays that one call is given."""
-    nodes: tuple[str, ...] = ()
-    """The names of the nodes of a model that it computes, all of them."""
-    lines: tuple[str, ...] = ()
-    """The places of the other ops of the source that it computes."""
 
 
 @dataclass(frozen=True)

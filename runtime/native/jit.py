@@ -25,6 +25,7 @@ from ...machine.code_target import CodeTarget, uses_tile_registers
 from ...machine.intrinsics import lacking_feature
 from .. import cache as disk
 from ..errors import CompileError
+from . import perf_map
 from .effort import Effort, effort_for
 from .half_floats import BRAIN_FLOATS, HALF_FLOATS
 from .objects import objects_of
@@ -314,10 +315,11 @@ class NativeLibrary:
         objects: Sequence[bytes] = (),
         addresses: Mapping[str, int] | None = None,
         kept: object = None,
+        names: Mapping[str, str] | None = None,
     ):
         """
         Links the code of a program, an object or an archive, with that of `objects` and with symbols at `addresses`.
-        These are valid while `kept` lives.
+        These are valid while `kept` lives. `names` is what the program calls functions, by symbol.
 
         Raises LinkError.
         """
@@ -333,7 +335,8 @@ class NativeLibrary:
             for symbol, address in (addresses or {}).items():
                 builder = builder.import_symbol(symbol, address)
             builder = builder.add_current_process()
-            for symbol in symbols:
+            is_mapped = perf_map.is_wanted()
+            for symbol in dict.fromkeys((*symbols, *(perf_map.anchors(own) if is_mapped else ()))):
                 builder = builder.export_symbol(symbol)
             number = next(_LIBRARY_NUMBERS)
             linker = _linker(number // _LIBRARIES_PER_LINKER)
@@ -341,6 +344,8 @@ class NativeLibrary:
                 self._tracker = builder.link(linker, f"stepwell{number}")
             except RuntimeError as error:
                 raise LinkError(str(error)) from error
+        if is_mapped:
+            perf_map.write(own, self.address, names or {})
 
     @classmethod
     def kept(
