@@ -1,8 +1,8 @@
 """
 How many instructions of an object have a line: `python test/support/line_tables.py FILE.o …` prints a row for each.
 
-It reads what objdump of binutils says of the code and of its line table. What fills gaps between functions and in front
-of loops is no instruction.
+It reads what objdump of binutils says of the code and of its line table. The object is linked first, so that each
+section has addresses of its own. What fills gaps between functions and in front of loops is no instruction.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import subprocess
 import sys
 from bisect import bisect_right
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 _INSTRUCTION = re.compile(r"^ +([0-9a-f]+):\t(\S.*)$", re.MULTILINE)
@@ -32,7 +33,7 @@ def _said(*command: str | Path) -> str:
 
 
 def rows_of(path: Path) -> list[Row]:
-    """Returns the line table of an object with one section of code, in order. The end of a sequence has line 0."""
+    """Returns the line table of a linked object, in order. The end of a sequence has line 0."""
     found = [
         Row(int(match[3], 16), 0 if match[2] == "-" else int(match[2]), match[1])
         for match in _ROW.finditer(_said("objdump", "--dwarf=decodedline", path))
@@ -43,14 +44,17 @@ def rows_of(path: Path) -> list[Row]:
 
 def instructions_of(path: Path) -> list[tuple[int, str]]:
     """Returns the addresses and texts of the instructions of an object."""
-    text = _said("objdump", "-d", "-w", "--no-show-raw-insn", path)
+    text = _said("objdump", "-d", "-w", "--no-show-raw-insn", "-j", ".text", path)
     found = [(int(match[1], 16), match[2]) for match in _INSTRUCTION.finditer(text)]
     return [(address, text) for address, text in found if not _FILLING.match(text)]
 
 
 def without_line(path: Path) -> tuple[list[str], int]:
-    """Returns the instructions of an object that have no line, and the number of all."""
-    rows, instructions = rows_of(path), instructions_of(path)
+    """Returns the instructions of an object file that have no line, and the number of all."""
+    with TemporaryDirectory() as folder:
+        linked = Path(folder) / "linked.so"
+        _said("ld", "-shared", "-o", linked, path)
+        rows, instructions = rows_of(linked), instructions_of(linked)
     starts = [row.address for row in rows]
     lacking: list[str] = []
     for address, text in instructions:
