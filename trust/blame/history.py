@@ -105,18 +105,23 @@ class History(Instrument):
         for pass_, applied, counts in self._rows:
             form = _form(counts, wanted)
             own = tuple(each for each in applied if each.lineage.meets(origins) and each.kind != MAY_CHANGE)
-            own += self._noted(counts, wanted, rules.union(each.name for each in own))
+            possible = None if not found else {each.name for each in applied} - {each.name for each in own} - rules
+            own += self._noted(counts, wanted, possible)
             rules.update(each.name for each in own)
             if not found or own or kinds(form) != kinds(found[-1].form):
                 found.append(Step(pass_, own, form))
         return found
 
-    def _noted(self, counts: _Counts, wanted: Collection[int], known: Collection[str]) -> tuple[Applied, ...]:
-        """Returns the rules that locations name and that did not begin at one of the ops: an op was merged into it."""
+    def _noted(self, counts: _Counts, wanted: Collection[int], possible: set[str] | None) -> tuple[Applied, ...]:
+        """
+        Returns the rules that began at another op, which they merged with one of these, so that the locations name
+        them. They are among `possible`, those of the pass. In the source all rules are possible.
+        """
         found: dict[str, Applied] = {}
         for location in {location for _, _, location in counts} & set(wanted):
             lineage = self._locations[location]
-            found.update((rule, Applied("rule", rule, lineage)) for rule in lineage.rules if rule not in known)
+            rules = lineage.rules if possible is None else possible.intersection(lineage.rules)
+            found.update((rule, Applied("rule", rule, lineage)) for rule in rules)
         return tuple(found[rule] for rule in sorted(found))
 
 
@@ -125,6 +130,10 @@ def _form(counts: _Counts, locations: Collection[int]) -> Form:
     for (function, name, location), count in counts.items():
         if location in locations:
             found.setdefault(function, Counter())[name] += count
+    for ops in found.values():
+        for name in [name for name in ops if name.endswith(".func")]:
+            if len(ops) > 1:  # Of a function, what is in it tells more.
+                del ops[name]
     return found
 
 

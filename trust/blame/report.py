@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from xdsl.dialects.builtin import ModuleOp
 
 from ...core.ir.walk import walk
 from ...core.messages.diagnostics import shorten
-from ...core.messages.origins import Origin
+from ...core.messages.origins import Origin, first_origin
 from ...core.messages.points import SourcePoint
 from ...runtime.native.emit_assembly import shown_places
 from ...runtime.native.listing import instructions_by_place
@@ -32,7 +32,7 @@ def blame(history: History, named: Named) -> str:
 def became(history: History, module: ModuleOp, named: Named, listing: str = "") -> str:
     """Returns what became of `named`, a part of the source. `listing` is the assembly, where that is asked for."""
     origins = named.lineage.origins
-    code = _code(listing, origins, shown_places(module)) if listing else []
+    code = _code(history, module, listing, origins) if listing else []
     return "\n".join([*_lines(history, named, "source"), *_now(history, module, origins), *code])
 
 
@@ -144,9 +144,10 @@ def _now(history: History, module: ModuleOp, origins: Sequence[Origin]) -> list[
     return ["now", *(lines or ["  nothing: it was folded, merged into others or not used"])]
 
 
-def _code(listing: str, origins: Sequence[Origin], shown: Callable[[SourcePoint], str]) -> list[str]:
-    """Returns the lines about the instructions that come from these ops first, by function of the assembly."""
-    points = {origin.point for origin in origins if origin.point is not None}
+def _code(history: History, module: ModuleOp, listing: str, origins: Sequence[Origin]) -> list[str]:
+    """Returns the lines about the instructions that come from these ops, by function of the assembly."""
+    shown = shown_places(module)
+    points = _points(history, module, origins)
     places = {shown(each) for point in points for each in (point, point._replace(column=0))}
     rows: list[tuple[int, str, int]] = []
     for function, counts in instructions_by_place(listing).items():
@@ -155,7 +156,21 @@ def _code(listing: str, origins: Sequence[Origin], shown: Callable[[SourcePoint]
     rows.sort(reverse=True)
     width = max((len(function) for _, function, _ in rows), default=0)
     lines = [f"  {function:{width}}  {own} of {total} instructions" for own, function, total in rows[:MOST_ORIGINS]]
-    return ["machine code", *(lines or ["  no instruction comes from it first"])]
+    return ["machine code", *(lines or ["  no instruction is of its own"])]
+
+
+def _points(history: History, module: ModuleOp, origins: Sequence[Origin]) -> set[SourcePoint]:
+    """
+    Returns the places whose instructions come from these ops. An instruction has the place of the first op that it
+    comes from. That of another op counts where all that is at its place comes from one of these too.
+    """
+    found: dict[SourcePoint, bool] = {}
+    for op in walk(module):
+        first = first_origin(op.location)
+        if first is not None and first.point is not None and not op.name.endswith("call"):
+            found[first.point] = found.get(first.point, True) and history.lineages.of(op).meets(origins)
+    own = {origin.point for origin in origins if origin.point is not None}
+    return own | {point for point, is_whole in found.items() if is_whole}
 
 
 def _some(origins: Sequence[Origin]) -> str:
