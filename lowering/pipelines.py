@@ -69,7 +69,7 @@ TO_LOOPS: Passes = (
 """The lowering of the graph level to the tensor_loop level."""
 
 SCHEDULE: Passes = (
-    "widen-left-operands",  # What products read as left operands is kept in f32, though it is rounded to f16.
+    "widen-left-operands",  # What products read as left operands is kept in f32, not f16.
     "apply-tuning",  # Kernels that the tuning database knows get the schedules found for them.
     "plan-schedules",  # What is decided about each kernel is written on its blocks, for the target.
     "prepack-weights",  # Weights get the layout that the plan asks for.
