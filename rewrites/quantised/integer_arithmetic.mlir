@@ -31,7 +31,7 @@ pattern.rule "integer-conv2d" quantised doc "conv2d(dequantize(x), dequantize(w)
     known-zero-point(%zx) remark "kept on floats: the zero point of the input is not known",
     known-zero(%zw) remark "kept on floats: the zero point of the weights is not 0",
     scales-of-outputs(%root, %kernel) remark "kept on floats: the scales of the weights are not those of output channels",
-    byte-kernel(%root) remark "kept on floats: there is no kernel on bytes for groups",
+    byte-kernel(%root) remark "kept on floats: there is no kernel on bytes for groups of several channels",
     sums-fit(%root) remark "kept on floats: the sums could exceed 32 bits"
 
 pattern.rule "integer-matmul" quantised doc "matmul(dequantize(x), dequantize(w)) = f32(matmul(x, w) - zero points * sums) * scales"
