@@ -7,15 +7,18 @@ elements. The regions of a block follow from the `memref.load`s and `memref.stor
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cache
 from typing import Any
 
 from xdsl.dialects import memref
-from xdsl.dialects.builtin import DYNAMIC_INDEX, AffineMapAttr, ArrayAttr, DenseArrayBase, IntegerType, MemRefType, i64
+from xdsl.dialects.builtin import DYNAMIC_INDEX, AffineMapAttr, ArrayAttr, DenseArrayBase, IntegerType, MemRefType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr, AffineMap
 
+from ...core.ir.number_lists import i64_array
 from ...core.ir.walk import walk
 from ...lazy_dataclass import dataclass
 from ..traits import AccessesBoxes
@@ -71,10 +74,37 @@ def shape_of(buffer: SSAValue) -> tuple[int, ...]:
     return tuple([size.data for size in kind.shape.data])
 
 
+_kept: ContextVar[dict[Block, BodyAccesses] | None] = ContextVar("stepwell_kept_accesses", default=None)
+
+
+@contextmanager
+def kept_accesses() -> Iterator[dict[Block, BodyAccesses]]:
+    """
+    Keeps what `body_accesses` finds while the `with` block runs. Whoever changes a body inside clears what is yielded.
+
+    A pass that only decides asks ten times about each body.
+    """
+    kept: dict[Block, BodyAccesses] = {}
+    token = _kept.set(kept)
+    try:
+        yield kept
+    finally:
+        _kept.reset(token)
+
+
 def body_accesses(body: Block) -> BodyAccesses:
     """
     Returns the accesses in `body`, a block whose arguments are the axes. Nested regions (`scf.if`, init) are included.
     """
+    kept = _kept.get()
+    if kept is None:
+        return _accesses(body)
+    if (found := kept.get(body)) is None:
+        found = kept[body] = _accesses(body)
+    return found
+
+
+def _accesses(body: Block) -> BodyAccesses:
     dims: dict[SSAValue, int] = {axis: position for position, axis in enumerate(body.args)}
     known: dict[SSAValue, AffineExpr | None] = {}
     accesses: list[Access] = []
@@ -243,7 +273,7 @@ def covers(declared: BufferRegion, needed: BufferRegion) -> bool:
 def region_properties(which: str, num_axes: int, regions: Sequence[BufferRegion]) -> dict[str, Attribute]:
     """Returns the properties that hold the `which` (`read` or `write`) regions of a block."""
     maps = ArrayAttr(AffineMapAttr(AffineMap(num_axes, 0, region.lows)) for region in regions)
-    sizes = ArrayAttr(DenseArrayBase.from_list(i64, list(region.sizes)) for region in regions)
+    sizes = ArrayAttr(i64_array(region.sizes) for region in regions)
     return {f"{which}_maps": maps, f"{which}_sizes": sizes}
 
 
