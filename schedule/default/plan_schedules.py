@@ -7,8 +7,9 @@ from types import MappingProxyType
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import BoolAttr, IntegerAttr, ModuleOp, StringAttr, i64
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, Block
 
+from ...analysis.access_regions import BodyAccesses, kept_accesses
 from ...core.ir.walk import ops_of
 from ...core.messages.diagnostics import emit_remark, remarks_wanted
 from ...core.messages.origins import inherit
@@ -104,8 +105,9 @@ class PlanSchedulesPass(StepwellPass):
         self.count("convolutions split into groups", split_all_groups(op))
         once = run_once(op)
         for function in ops_of(op, FuncOp):
-            Planner(function, options, constants, function.sym_name.data in once).run()
-            decide_loops(function, options.target.has_wide_registers)
+            with kept_accesses() as kept:
+                Planner(function, options, constants, kept, function.sym_name.data in once).run()
+                decide_loops(function, options.target.has_wide_registers)
         decide_threads(op)
         inherit(op)
         if remarks_wanted():
@@ -115,14 +117,22 @@ class PlanSchedulesPass(StepwellPass):
 
 class Planner:
     """
-    Plans one loop function. `constants` is `None` where no weights are laid out. `once` says that the function only
-    prepares weights.
+    Plans one loop function. `constants` is `None` where no weights are laid out. `accesses` is what is known of bodies,
+    which is forgotten where grids are rewritten. `once` says that the function only prepares weights.
     """
 
-    def __init__(self, function: FuncOp, options: Options, constants: Constants | None, once: bool = False):
+    def __init__(
+        self,
+        function: FuncOp,
+        options: Options,
+        constants: Constants | None,
+        accesses: dict[Block, BodyAccesses],
+        once: bool = False,
+    ):
         self.function = function
         self.options = options
         self.constants = constants
+        self.accesses = accesses
         self.once = once
         self.rest: dict[GridOp, None] = {}
         """The grids about which nothing is decided."""
@@ -158,6 +168,7 @@ class Planner:
             return
         after = following_grid(chain.links[-1].grid)
         if after is not None and chosen_for(after) is None and split_into_digits(after) is not None:
+            self.accesses.clear()
             self.rest = dict.fromkeys(ops_of(self.function, GridOp))
         chain = chain_of(self.function, chain.first.block)
         if chain is None:
@@ -210,6 +221,7 @@ class Planner:
         found = split_into_digits(grid) or grid
         found = join_axes(found) or found
         if found is not grid:
+            self.accesses.clear()
             self.rest.pop(grid, None)
             self.rest[found] = None
         return found
