@@ -15,7 +15,6 @@ from ..dialects.tensor_loop.regions import accumulator_loads as accumulator_load
 from ..dialects.tensor_loop.regions import body_accesses as body_accesses
 from ..dialects.tensor_loop.regions import covers as covers
 from ..dialects.tensor_loop.regions import infer_regions as infer_regions
-from ..dialects.tensor_loop.regions import kept_accesses as kept_accesses
 from ..dialects.tensor_loop.regions import shape_of as shape_of
 from .affine import is_linear, linear_terms
 

@@ -103,12 +103,7 @@ def append_op(
         return op
     op = kind.__new__(kind)
     _set_fields(op, defaults, operands, result_types, properties, UNKNOWN_LOC if location is None else location)
-    op.parent, last = block, block._last_op
-    if last is None:
-        block._first_op = op
-    else:
-        last._next_op, op._prev_op = op, last
-    block._last_op = op
+    add_new(block, op)
     return op
 
 
@@ -139,6 +134,24 @@ def _set_fields(
             "regions": (),
         }
     )
+
+
+def add_new(block: Block, op: Operation, before: Operation | None = None) -> None:
+    """
+    Puts an op that was just made at the end of `block`, or before another one, as `add_op` does.
+
+    An op that nobody has put anywhere is in no block, and `block` is not inside it: xDSL looks for both.
+    """
+    last = block._last_op if before is None else before._prev_op
+    op.parent, op._prev_op, op._next_op = block, last, before
+    if last is None:
+        block._first_op = op
+    else:
+        last._next_op = op
+    if before is None:
+        block._last_op = op
+    else:
+        before._prev_op = op
 
 
 def uses_of(op: Operation, operands: Sequence[SSAValue]) -> tuple[Use, ...]:

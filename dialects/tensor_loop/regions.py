@@ -7,9 +7,7 @@ elements. The regions of a block follow from the `memref.load`s and `memref.stor
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
@@ -18,10 +16,11 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, AffineMapAttr, ArrayAttr, Dense
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr, AffineMap
 
+from ...core.ir.answers import kept
 from ...core.ir.number_lists import i64_array
 from ...core.ir.walk import walk
 from ...lazy_dataclass import dataclass
-from ..traits import AccessesBoxes
+from ..traits import AccessesBoxes, BoxAccess
 from .affine_expressions import affine_of_value, constant_difference, owner_of
 
 # pyright: reportPrivateUsage=false
@@ -74,37 +73,11 @@ def shape_of(buffer: SSAValue) -> tuple[int, ...]:
     return tuple([size.data for size in kind.shape.data])
 
 
-_kept: ContextVar[dict[Block, BodyAccesses] | None] = ContextVar("stepwell_kept_accesses", default=None)
-
-
-@contextmanager
-def kept_accesses() -> Iterator[dict[Block, BodyAccesses]]:
-    """
-    Keeps what `body_accesses` finds while the `with` block runs. Whoever changes a body inside clears what is yielded.
-
-    A pass that only decides asks ten times about each body.
-    """
-    kept: dict[Block, BodyAccesses] = {}
-    token = _kept.set(kept)
-    try:
-        yield kept
-    finally:
-        _kept.reset(token)
-
-
+@kept
 def body_accesses(body: Block) -> BodyAccesses:
     """
     Returns the accesses in `body`, a block whose arguments are the axes. Nested regions (`scf.if`, init) are included.
     """
-    kept = _kept.get()
-    if kept is None:
-        return _accesses(body)
-    if (found := kept.get(body)) is None:
-        found = kept[body] = _accesses(body)
-    return found
-
-
-def _accesses(body: Block) -> BodyAccesses:
     dims: dict[SSAValue, int] = {axis: position for position, axis in enumerate(body.args)}
     known: dict[SSAValue, AffineExpr | None] = {}
     accesses: list[Access] = []
@@ -172,8 +145,8 @@ def _boxes_of(op: Operation) -> Sequence[_Box] | None:
         _, buffer, *indices = op._operands
         return [(buffer, indices, True, None)] if len(indices) == len(shape_of(buffer)) else None
     if _accesses_boxes(kind):
-        assert isinstance(op, AccessesBoxes)
-        return [(box.buffer, box.indices, box.is_store, box.sizes) for box in op.box_accesses()]
+        boxes: Sequence[BoxAccess] = op.box_accesses()  # pyright: ignore[reportAttributeAccessIssue]
+        return [(box.buffer, box.indices, box.is_store, box.sizes) for box in boxes]
     # A block inside a block names its regions, but only its loads and stores count for the outer one.
     return () if kind is memref.DimOp or op.name == "tensor_loop.block" else None
 

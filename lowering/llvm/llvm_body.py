@@ -83,6 +83,7 @@ class LLVMBody:
         self.yield_targets: list[Block] = []
         self._cache: dict[Any, SSAValue] = {}
         self._spread: dict[tuple[int, int], tuple[SSAValue, SSAValue, Attribute]] = {}
+        self._elements: dict[tuple[int, int, int], tuple[SSAValue, SSAValue, Attribute]] = {}
 
     # Blocks
 
@@ -92,12 +93,20 @@ class LLVMBody:
         self.block = block
         self._cache.clear()
         self._spread.clear()
+        self._elements.clear()
 
     def spread(self, scalar: SSAValue, type_: Attribute, make: Callable[[], SSAValue]) -> SSAValue:
         """Returns what `make` makes: `scalar` in all lanes of `type_`, once per block."""
         known = (id(scalar), id(type_))  # The hash of a type takes longer than an op.
         if (found := self._spread.get(known)) is None:
             found = self._spread[known] = (self.cached(("broadcast", scalar, type_), make), scalar, type_)
+        return found[0]
+
+    def element_of_tile(self, corner: SSAValue, offset: int, memory_type: Attribute) -> SSAValue:
+        """Returns the pointer `offset` elements after the corner of a tile, made once per block."""
+        known = (id(corner), offset, id(memory_type))
+        if (found := self._elements.get(known)) is None:
+            found = self._elements[known] = (self.gep(corner, offset, memory_type), corner, memory_type)
         return found[0]
 
     def cached(self, key: Any, make: Callable[[], SSAValue]) -> SSAValue:

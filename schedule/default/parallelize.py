@@ -7,9 +7,9 @@ from math import prod
 from xdsl.dialects.builtin import IntegerAttr, StringAttr
 from xdsl.ir import Block, Operation
 
-from ...analysis.access_regions import kept_accesses
 from ...analysis.loop_nests import body_ops
 from ...analysis.work import CHUNKS, WORTH_SHARING, chunk_of, grain_of, nanoseconds, nanoseconds_of_iteration
+from ...core.ir.answers import kept_answers
 from ...core.ir.walk import ops_of
 from ...core.messages.diagnostics import fail
 from ...core.roles import GRAIN, SHARE
@@ -70,7 +70,7 @@ def parallelize(function: FuncOp) -> int:
     """
     if any(op.kind_name == "parallel" for op in ops_of(function, ForOp)):
         return 0
-    with kept_accesses():
+    with kept_answers():
         return _inside(function.body.block, KnownBlocks())
 
 

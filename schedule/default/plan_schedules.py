@@ -7,9 +7,9 @@ from types import MappingProxyType
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import BoolAttr, IntegerAttr, ModuleOp, StringAttr, i64
-from xdsl.ir import Attribute, Block
+from xdsl.ir import Attribute
 
-from ...analysis.access_regions import BodyAccesses, kept_accesses
+from ...core.ir.answers import Answers, kept_answers
 from ...core.ir.walk import ops_of
 from ...core.messages.diagnostics import emit_remark, remarks_wanted
 from ...core.messages.origins import inherit
@@ -105,8 +105,8 @@ class PlanSchedulesPass(StepwellPass):
         self.count("convolutions split into groups", split_all_groups(op))
         once = run_once(op)
         for function in ops_of(op, FuncOp):
-            with kept_accesses() as kept:
-                Planner(function, options, constants, kept, function.sym_name.data in once).run()
+            with kept_answers() as answers:
+                Planner(function, options, constants, answers, function.sym_name.data in once).run()
                 decide_loops(function, options.target.has_wide_registers)
         decide_threads(op)
         inherit(op)
@@ -117,8 +117,8 @@ class PlanSchedulesPass(StepwellPass):
 
 class Planner:
     """
-    Plans one loop function. `constants` is `None` where no weights are laid out. `accesses` is what is known of bodies,
-    which is forgotten where grids are rewritten. `once` says that the function only prepares weights.
+    Plans one loop function. `constants` is `None` where no weights are laid out. `answers` are those kept about the
+    function, which are forgotten where grids are rewritten. `once` says that the function only prepares weights.
     """
 
     def __init__(
@@ -126,13 +126,13 @@ class Planner:
         function: FuncOp,
         options: Options,
         constants: Constants | None,
-        accesses: dict[Block, BodyAccesses],
+        answers: Answers,
         once: bool = False,
     ):
         self.function = function
         self.options = options
         self.constants = constants
-        self.accesses = accesses
+        self.answers = answers
         self.once = once
         self.rest: dict[GridOp, None] = {}
         """The grids about which nothing is decided."""
@@ -168,7 +168,7 @@ class Planner:
             return
         after = following_grid(chain.links[-1].grid)
         if after is not None and chosen_for(after) is None and split_into_digits(after) is not None:
-            self.accesses.clear()
+            self.answers.clear()
             self.rest = dict.fromkeys(ops_of(self.function, GridOp))
         chain = chain_of(self.function, chain.first.block)
         if chain is None:
@@ -221,7 +221,7 @@ class Planner:
         found = split_into_digits(grid) or grid
         found = join_axes(found) or found
         if found is not grid:
-            self.accesses.clear()
+            self.answers.clear()
             self.rest.pop(grid, None)
             self.rest[found] = None
         return found

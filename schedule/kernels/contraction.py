@@ -23,6 +23,7 @@ from ...analysis.affine import affine_of_value, bounds, is_linear, linear_terms,
 from ...analysis.loop_nests import levels_of, perfect_block
 from ...analysis.reductions import Accumulator, accumulators, init_stores
 from ...analysis.reorder import is_reassociable, may_reorder
+from ...core.ir.answers import kept
 from ...core.ir.element_types import element_bytes, is_small_float
 from ...dialects.tensor_loop import BlockOp, GridOp
 from ...lazy_dataclass import dataclass
@@ -108,6 +109,7 @@ class Contraction:
         return 1 if axis is None else self.extents[axis]
 
 
+@kept
 def contraction_of(grid: GridOp) -> Contraction | None:
     """Returns the contraction that `grid` computes, or `None` when it computes none that can be tiled."""
     levels = levels_of(grid)

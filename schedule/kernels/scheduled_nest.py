@@ -18,7 +18,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
 from ...analysis.affine import linear_terms
-from ...core.ir.appending import new_op
+from ...core.ir.appending import add_new, new_op
 from ...core.ir.literals import index_attribute
 from ...core.ir.walk import ops_of
 from ...dialects.tensor_loop import BlockOp, ForOp, FuncOp, InitOp
@@ -65,10 +65,7 @@ class ScheduledNest:
         """Appends `op`, before the terminator where there is one."""
         op.location = self.origin.location
         last = self.block.last_op
-        if last is not None and last.name == "tensor_loop.yield":
-            self.block.insert_op_before(op, last)
-        else:
-            self.block.add_op(op)
+        add_new(self.block, op, last if last is not None and last.name == "tensor_loop.yield" else None)
         return op
 
     @contextmanager

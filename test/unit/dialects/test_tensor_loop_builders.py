@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pytest
-from stepwell.analysis.access_regions import body_accesses, kept_accesses, root_buffer, stride_along
+from stepwell.analysis.access_regions import body_accesses, root_buffer, stride_along
 from stepwell.analysis.reductions import accumulators, init_may_be_hoisted, reduction_nest
+from stepwell.core.ir.answers import kept_answers
 from stepwell.core.text.parsing import make_context, parse_text
 from stepwell.dialects.tensor_loop import Axis, BlockOp, ForOp, FuncOp, GridOp, build_block, perfect_grid
 from xdsl.dialects import arith, memref
@@ -188,13 +189,13 @@ def test_strides_follow_bindings_and_layouts():
 
 def test_accesses_are_kept_until_they_are_cleared():
     body = block_of(parse_text(make_context(), STRIDES)).body.block
-    with kept_accesses() as kept:
+    with kept_answers() as answers:
         found = body_accesses(body)
         assert body_accesses(body) is found
         store = next(op for op in body.ops if isinstance(op, memref.StoreOp))
         store.detach()
         assert body_accesses(body) is found
-        kept.clear()
+        answers.clear()
         assert body_accesses(body).accesses == found.accesses[:-1]
     assert body_accesses(body) is not body_accesses(body)
 
