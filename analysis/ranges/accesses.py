@@ -178,7 +178,9 @@ class Accesses:
         key = (id(path), span.first, span.length, span.end, span.buffer, span.dimension, span.lanes, span.open_end)
         if (known := self._missing.get(key)) is not None:
             return known[1]
-        found = tuple(what for what, goal in self.goals(span) if not proves(self.values.atoms, path.facts, goal))
+        found: tuple[Missing, ...] = tuple(
+            what for what, goal in self.goals(span) if not proves(self.values.atoms, path.facts, goal)
+        )
         self._missing[key] = path, found  # A path that is kept keeps its number.
         return found
 

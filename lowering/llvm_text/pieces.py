@@ -230,8 +230,11 @@ def _reached(names: Iterable[str], uses: dict[str, set[str]], stop: frozenset[st
 
 def _uses(op: Operation) -> set[str]:
     """Returns the symbols that a function or global names."""
-    named = {each.global_name.string_value() for each in ops_of(op, llvm.AddressOfOp)}
-    return named | _called(op).keys()
+    return {
+        symbol.string_value()
+        for each in ops_of(op, llvm.AddressOfOp, llvm.CallOp)
+        if (symbol := each.global_name if isinstance(each, llvm.AddressOfOp) else each.callee) is not None
+    }
 
 
 def _called(op: Operation) -> dict[str, None]:
