@@ -21,7 +21,7 @@ from ...core.ir.number_lists import i64_array
 from ...core.ir.walk import walk
 from ...lazy_dataclass import dataclass
 from ..traits import AccessesBoxes, BoxAccess
-from .affine_expressions import affine_of_value, constant_difference, owner_of
+from .affine_expressions import Known, affine_of_value, constant_difference, owner_of
 
 # pyright: reportPrivateUsage=false
 # Each property of xDSL costs a call, and these questions are asked of all ops, several times.
@@ -79,7 +79,7 @@ def body_accesses(body: Block) -> BodyAccesses:
     Returns the accesses in `body`, a block whose arguments are the axes. Nested regions (`scf.if`, init) are included.
     """
     dims: dict[SSAValue, int] = {axis: position for position, axis in enumerate(body.args)}
-    known: dict[SSAValue, AffineExpr | None] = {}
+    known: Known = {}
     accesses: list[Access] = []
     opaque: dict[SSAValue, None] = {}
     inside: dict[int, bool] = {}
@@ -94,7 +94,7 @@ def body_accesses(body: Block) -> BodyAccesses:
             if (is_inside := inside.get(id(buffer))) is None:
                 is_inside = inside[id(buffer)] = _is_inside(buffer, body)
             if not is_inside:
-                found = tuple(affine_of_value(index, dims, known) for index in indices)
+                found = tuple([affine_of_value(index, dims, known) for index in indices])
                 open_ = [index for index, expr in zip(indices, found, strict=True) if expr is None]
                 unknown = _axes_of(open_, dims, body) if open_ else _NO_AXES
                 accesses.append(Access(op, buffer, found, is_store, sizes, unknown))

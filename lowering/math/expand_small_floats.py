@@ -321,7 +321,7 @@ def small_float_expansion(op: Operation) -> Callable[[Operation, MathOps], SSAVa
     Returns None if it needs none or is a conversion that stays (f32 to and from).
     """
     values = (*op.operands, *op.results)
-    if not any([_name_of_element(value) in _SMALL_FLOATS for value in values]):  # as of nearly all ops
+    if _SMALL_FLOATS.isdisjoint(map(_name_of_element, values)):  # as of nearly all ops
         return None
     kinds = [element_kind(value.type) for value in values]
     stored = [kind for kind in kinds if kind in STORED_FLOATS]

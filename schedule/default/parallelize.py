@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from math import prod
 
 from xdsl.dialects.builtin import IntegerAttr, StringAttr
@@ -93,9 +94,9 @@ def _is_worth(op: LoopOp) -> bool:
     return 0 not in numbers and nanoseconds(op) >= max(numbers, default=WORTH_SHARING)
 
 
-def check_share(function: FuncOp) -> None:
+def check_share(blocks: Iterable[BlockOp]) -> None:
     """Fails at a block whose `stepwell.share` is no number of nanoseconds."""
-    for block in ops_of(function, BlockOp):
+    for block in blocks:
         found = block.attributes.get(SHARE)
         if found is not None and (not isinstance(found, IntegerAttr) or found.value.data < 0):
             fail(block, f"'{SHARE}' is {found}, expected a number of nanoseconds, 0 for one thread")

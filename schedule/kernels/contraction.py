@@ -8,7 +8,7 @@ High-Performance Matrix Multiplication", ACM TOMS 34(3), 2008, generalised to an
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
 
@@ -49,12 +49,17 @@ class Operand:
 
     def axes(self) -> frozenset[int]:
         """Returns the axes that choose the element."""
-        return frozenset(dim for used in self._used for dim in used)
+        return frozenset().union(*self._used)
 
     @cached_property
     def _used(self) -> tuple[frozenset[int], ...]:
         """The axes in each index."""
         return tuple(frozenset(index.used_dims()) for index in self.indices)
+
+    @cached_property
+    def _terms(self) -> tuple[Mapping[AffineExpr, int], ...]:
+        """The factors of the axes in each index."""
+        return tuple(linear_terms(index)[0] for index in self.indices)
 
     def dimension_along(self, axis: int) -> tuple[int, int] | None:
         """
@@ -62,8 +67,8 @@ class Operand:
         where `axis` moves in several.
         """
         found = [
-            (dimension, linear_terms(index)[0].get(AffineDimExpr(axis), 0))
-            for dimension, index in enumerate(self.indices)
+            (dimension, terms.get(AffineDimExpr(axis), 0))
+            for dimension, terms in enumerate(self._terms)
             if axis in self._used[dimension]
         ]
         return found[0] if len(found) == 1 else None
