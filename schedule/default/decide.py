@@ -16,6 +16,7 @@ from xdsl.dialects.builtin import DictionaryAttr, IntegerType, StringAttr, bf16
 from xdsl.ir import Attribute
 
 from ...analysis.loop_nests import levels_of, perfect_block
+from ...core.ir.answers import kept
 from ...core.ir.walk import ops_of
 from ...core.messages.diagnostics import fail
 from ...core.roles import REASON, ROWS, SHARE, TILING
@@ -83,6 +84,7 @@ class Decision:
         return self.attribute is None or (isinstance(self.attribute, OrderAttr) and not self.attribute.vectorized.data)
 
 
+@kept
 def block_of(grid: GridOp) -> BlockOp | None:
     """
     Returns the block that the decision about a grid stands on: its only one, or the first of several. It is `None`

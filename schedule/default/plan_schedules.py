@@ -9,6 +9,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import BoolAttr, IntegerAttr, ModuleOp, StringAttr, i64
 from xdsl.ir import Attribute
 
+from ...core.ir.answers import Answers, kept_answers
 from ...core.ir.walk import ops_of
 from ...core.messages.diagnostics import emit_remark, remarks_wanted
 from ...core.messages.origins import inherit
@@ -104,8 +105,9 @@ class PlanSchedulesPass(StepwellPass):
         self.count("convolutions split into groups", split_all_groups(op))
         once = run_once(op)
         for function in ops_of(op, FuncOp):
-            Planner(function, options, constants, function.sym_name.data in once).run()
-            decide_loops(function, options.target.has_wide_registers)
+            with kept_answers() as answers:
+                Planner(function, options, constants, answers, function.sym_name.data in once).run()
+                decide_loops(function, options.target.has_wide_registers)
         decide_threads(op)
         inherit(op)
         if remarks_wanted():
@@ -115,14 +117,22 @@ class PlanSchedulesPass(StepwellPass):
 
 class Planner:
     """
-    Plans one loop function. `constants` is `None` where no weights are laid out. `once` says that the function only
-    prepares weights.
+    Plans one loop function. `constants` is `None` where no weights are laid out. `answers` are those kept about the
+    function, which are forgotten where grids are rewritten. `once` says that the function only prepares weights.
     """
 
-    def __init__(self, function: FuncOp, options: Options, constants: Constants | None, once: bool = False):
+    def __init__(
+        self,
+        function: FuncOp,
+        options: Options,
+        constants: Constants | None,
+        answers: Answers,
+        once: bool = False,
+    ):
         self.function = function
         self.options = options
         self.constants = constants
+        self.answers = answers
         self.once = once
         self.rest: dict[GridOp, None] = {}
         """The grids about which nothing is decided."""
@@ -158,6 +168,7 @@ class Planner:
             return
         after = following_grid(chain.links[-1].grid)
         if after is not None and chosen_for(after) is None and split_into_digits(after) is not None:
+            self.answers.clear()
             self.rest = dict.fromkeys(ops_of(self.function, GridOp))
         chain = chain_of(self.function, chain.first.block)
         if chain is None:
@@ -210,6 +221,7 @@ class Planner:
         found = split_into_digits(grid) or grid
         found = join_axes(found) or found
         if found is not grid:
+            self.answers.clear()
             self.rest.pop(grid, None)
             self.rest[found] = None
         return found

@@ -25,6 +25,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, Region, SSAValue
 
+from ...core.ir.answers import kept_answers
 from ...core.ir.cloning import clone_op
 from ...core.ir.walk import ops_of
 from ...core.messages.origins import inherit
@@ -222,13 +223,14 @@ class _Packer:
         """Packs the weight of the contraction in `grid`, if it is one with a constant weight."""
         if isinstance(chosen_for(grid), OF_ITS_OWN):
             return False
-        c = contraction_of(grid)
-        if c is None or not asked_to_prepack(c.block, self._constants.reason_against(kernel, c, self.options)):
-            return False
+        with kept_answers():
+            c = contraction_of(grid)
+            if c is None or not asked_to_prepack(c.block, self._constants.reason_against(kernel, c, self.options)):
+                return False
+            form = self._form(c)
         assert isinstance(c.b.buffer, BlockArgument)
         calls, position = self._constants.users(kernel), c.b.buffer.index
         sources = [call.inputs[position] for call in calls]
-        form = self._form(c)
         packing = self._packing(c, form)
         made = self._all_prepared(list(dict.fromkeys(sources)), packing, form.type)
         for call, source in zip(calls, sources, strict=True):

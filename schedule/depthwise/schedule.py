@@ -16,6 +16,7 @@ from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerType, VectorT
 from xdsl.ir import Block, Region, SSAValue
 
 from ...analysis.affine import linear_terms
+from ...core.ir.element_types import vector_type
 from ...core.roles import TILING
 from ...dialects import tile
 from ...dialects.schedule import DepthwiseAttr, FlatRowsAttr
@@ -228,7 +229,7 @@ class DepthwiseNest(DepthwiseTiles):
         c, builder = self.c, self.builder
         number = c.init.value.data  # pyright: ignore[reportAttributeAccessIssue]
         number = number if isinstance(self.d.element, IntegerType) else float(number)
-        types = [VectorType(self.d.element, [segment.count, width]) for segment in segments]
+        types = [vector_type(self.d.element, [segment.count, width]) for segment in segments]
         splats = [DenseIntOrFPElementsAttr.from_list(type_, [number]) for type_ in types]  # pyright: ignore
         totals = [[builder.constant(splat)] * height for splat in splats]
         self._add_window(at, corner, segments, totals)
@@ -239,7 +240,7 @@ class DepthwiseNest(DepthwiseTiles):
     ) -> None:
         """Adds the products with all taps to the sums of each segment by row, row by row of the image."""
         width = totals[0][0].type.get_shape()[1]  # pyright: ignore[reportAttributeAccessIssue]
-        types = [VectorType(self.d.element, [segment.count, width]) for segment in segments]
+        types = [vector_type(self.d.element, [segment.count, width]) for segment in segments]
         rows_of = [len(sums) for sums in totals]
         weights = [
             self._weights(at, sorted(segment.taps), type_) for segment, type_ in zip(segments, types, strict=True)
@@ -322,6 +323,6 @@ class DepthwiseNest(DepthwiseTiles):
     def _load(self, operand: Operand, at: dict[int, Index], type_: VectorType) -> SSAValue:
         """Returns elements of an operand, in the precision in which they are summed up."""
         place = place_of(self.builder, operand, at, self.c.m, self.c.n)
-        stored = VectorType(operand.type.element_type, type_.get_shape())
+        stored = vector_type(operand.type.element_type, type_.get_shape())
         loaded = self.builder.add(tile.LoadOp(place.buffer, place.indices, stored, place.along, place.by))
         return widened(self.builder, loaded.result, type_.element_type)

@@ -43,6 +43,7 @@ SUBROOMS: Final[dict[str, tuple[str, ...]]] = {
         "plugins",
         "installed",
         "late_formats",
+        "late_classes",
         "roles",
         "messages",
     ),
