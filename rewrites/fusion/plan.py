@@ -198,8 +198,6 @@ def why_opaque(op: Operation) -> str | None:
         return "it ends its block"
     if isinstance(op, func.CallOp):
         return "it calls a function, which stays as it is"
-    if len(op.results) != 1:
-        return f"it has {len(op.results)} results, expected one"
     if isinstance(op, LoopSemantics) and not is_pure(op):
         return "it has an effect"
     if may_fail(op):
