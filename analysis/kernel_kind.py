@@ -40,7 +40,7 @@ def facts_of_kernel(kernel: Operation | None) -> OpFacts:
     if not stages or _moves_nothing(stages, kernel):
         return OPAQUE_FACTS
     rows = {stage.rows() for stage in stages if stage.block.has_reduce_axes}
-    kind = kind_of_stages([stage.kind() for stage in stages], len(kernel.outputs))
+    kind = kind_of_stages([stage.kind() for stage in stages], [shape_of(output) for output in kernel.outputs])
     return OPAQUE_FACTS if kind is OpKind.OPAQUE else OpFacts(kind, rows.pop() if len(rows) == 1 else None)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from enum import IntEnum
 
 from ..lazy_dataclass import dataclass
@@ -41,17 +41,17 @@ class OpFacts:
 OPAQUE_FACTS = OpFacts(OpKind.OPAQUE)
 
 
-def kind_of_stages(kinds: Sequence[OpKind], results: int = 1) -> OpKind:
+def kind_of_stages(kinds: Sequence[OpKind], shapes: Sequence[Hashable]) -> OpKind:
     """
-    Returns the kind of a computation from the kinds of its stages, the last of which is a result. One with several
-    `results` only maps or moves elements.
+    Returns the kind of a computation from the kinds of its stages, the last of which is a result, and from the shapes
+    of its results. One with several results only maps elements, and moves them where the shapes differ.
     """
     if OpKind.OPAQUE in kinds:
         return OpKind.OPAQUE
     reductions = [kind for kind in kinds if kind >= OpKind.REDUCTION]
     if not reductions:
-        return max(kinds)
-    if results > 1:
+        return max(*kinds, OpKind.ELEMENTWISE if len(set(shapes)) == 1 else OpKind.INJECTIVE)
+    if len(shapes) > 1:
         return OpKind.OPAQUE
     if kinds[-1] < OpKind.REDUCTION:
         return OpKind.OUT_FUSABLE

@@ -137,7 +137,7 @@ def kind_of_tensors(outputs: Sequence[te.Tensor], inputs: Sequence[te.Tensor]) -
     stages = _stages_between(outputs, inputs)
     if not stages or {id(tensor.source) for tensor in outputs} - {id(stage) for stage in stages}:
         return OpKind.OPAQUE
-    return kind_of_stages([_kind_of_stage(stage) for stage in stages], len(outputs))
+    return kind_of_stages([_kind_of_stage(stage) for stage in stages], [tensor.shape for tensor in outputs])
 
 
 def _stages_between(outputs: Sequence[te.Tensor], inputs: Sequence[te.Tensor]) -> list[te.Compute]:

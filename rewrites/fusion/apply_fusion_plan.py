@@ -79,7 +79,7 @@ class _Functions:
     ) -> str:
         """Returns the name of a function with copies of `ops` that gives `outputs`, results of some of them."""
         key = structural_hash_of_ops(ops, inputs, self._texts)
-        if len(outputs) > 1:
+        if tuple(outputs) != tuple(ops[-1].results):
             places = {result: f" {number}.{result.index}" for number, op in enumerate(ops) for result in op.results}
             key += "".join(places[value] for value in outputs)  # pyright: ignore[reportArgumentType]
         if key not in self.by_hash:
@@ -131,9 +131,7 @@ def _outline(ops: list[Operation], made: _Functions, purity: Purity) -> None:
 def _outputs(ops: Sequence[Operation]) -> list[SSAValue]:
     """Returns the results of `ops` that are used outside. Where nothing uses the last op, all of its results count."""
     inside = {each for op in ops for each in op.walk()}
-    used = [
-        value for op in ops for value in op.results if any(use.operation not in inside for use in value.uses)
-    ]
+    used = [value for op in ops for value in op.results if any(use.operation not in inside for use in value.uses)]
     return used or list(ops[-1].results)
 
 
