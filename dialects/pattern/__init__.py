@@ -54,6 +54,7 @@ from .ops import (
     ValueType,
     YieldOp,
 )
+from .loops import AxisOp, BlockOp, DecideOp, KernelOp, NestOp
 from .rules import DefineOp, GivesOp
 from .structures import CallOp, ChainOp, DominatesOp, FunctionOp, IfOp
 
@@ -66,12 +67,15 @@ Pattern = Dialect(
         ArgumentOp,
         AssocOp,
         AttributeOp,
+        AxisOp,
+        BlockOp,
         BuildOp,
         CallOp,
         ChainOp,
         ComputeOp,
         ConstantOp,
         CreateOp,
+        DecideOp,
         DefineOp,
         DominatesOp,
         ExpressionOp,
@@ -86,8 +90,10 @@ Pattern = Dialect(
         HasTypeOp,
         HoldsOp,
         IfOp,
+        KernelOp,
         LiteralOp,
         MergeGroupsOp,
+        NestOp,
         NotOp,
         OpOp,
         OrOp,
