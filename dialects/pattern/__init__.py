@@ -35,6 +35,7 @@ from .constraints import (
     NotOp,
 )
 from .groups import GroupOp, GroupRuleOp, MergeGroupsOp, RequireGroupsOp
+from .loops import AxisOp, BlockOp, DecideOp, KernelOp, NestOp
 from .ops import (
     AnyOp,
     AnyOperationOp,
@@ -54,7 +55,6 @@ from .ops import (
     ValueType,
     YieldOp,
 )
-from .loops import AxisOp, BlockOp, DecideOp, KernelOp, NestOp
 from .rules import DefineOp, GivesOp
 from .structures import CallOp, ChainOp, DominatesOp, FunctionOp, IfOp
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from xdsl.context import Context
 
+from ...core.messages.diagnostics import did_you_mean
 from ...core.text.unknown import unknown_op
 from ..language.chains import keys_of_many
 from ..language.constraints import And, HasAttr, Holds, Where
@@ -129,11 +130,11 @@ class _RuleCheck:
             op_type = None if self._ctx is None else self._ctx.get_optional_op(name)
             definition = None if op_type is None else definition_of(op_type)
             for attribute, wanted in part.attributes if definition is not None else ():
-                if definition is not None:
-                    checked_property(definition, attribute, wanted, part, exact=True)
-        for argument in part.arguments:
-            if isinstance(argument, Loops):
-                raise RuleError(f"a {argument.kind} is no argument of a {part.kind}", at=argument)
+                assert definition is not None
+                if "." not in attribute and attribute not in definition.properties:
+                    hint = did_you_mean(attribute, definition.properties) or "other attributes have a dot in their name"
+                    raise RuleError(f"'{name}' has no property '{attribute}'", at=part, hint=hint)
+                checked_property(definition, attribute, wanted, part, exact=True)
         for each in part.inside:
             for definition in self._definitions_of(each) if isinstance(each, Op) else ():
                 if definition.results[0]:
@@ -145,6 +146,8 @@ class _RuleCheck:
         if isinstance(part, Result) or (self._rule.also and part is self._rule.lhs):
             return
         for each in below:
+            if isinstance(each, Loops):
+                raise RuleError(f"a {each.kind} is no value", at=each, hint="a condition about it stands after 'where'")
             if isinstance(each, Rest) and not isinstance(part, Op | Call | Loops):
                 raise RuleError("a rest of operands stands only as the last operand of an op", at=part)
             for definition in self._definitions_of(each) if isinstance(each, Op) else ():

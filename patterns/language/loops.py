@@ -55,7 +55,9 @@ class Axis(Pattern):
         if self.kind not in (None, kind):
             return f"expected a {self.kind} axis, found a {kind} one"
         if self.extent is not None and extent != self.extent:
-            return f"expected an extent of {self.extent}, found {extent if isinstance(extent, int) else 'an unknown one'}"
+            return (
+                f"expected an extent of {self.extent}, found {extent if isinstance(extent, int) else 'an unknown one'}"
+            )
         return None
 
 

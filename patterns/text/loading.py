@@ -160,9 +160,13 @@ class _RuleReader:
         """Returns the values of the roots of a rule that ends in `last`."""
         if isinstance(last, loops.DecideOp):
             inside = {value for each in self._patterns for value in _parts(each)}
-            found = [value for value in self._patterns if isinstance(value.owner, loops.LoopsOp) and value not in inside]
+            found = [
+                value for value in self._patterns if isinstance(value.owner, loops.LoopsOp) and value not in inside
+            ]
             if len(found) != 1:
-                message = f"a rule that decides is about one block, nest or kernel that holds all else, found {len(found)}"
+                message = (
+                    f"a rule that decides is about one block, nest or kernel that holds all else, found {len(found)}"
+                )
                 raise OperationError(last, message)
             return tuple(found)
         assert isinstance(last, dialect.ReplaceOp | dialect.RewriteOp | dialect.PartitionOp)
@@ -315,7 +319,7 @@ class _RuleReader:
 
 def _parts(value: SSAValue) -> tuple[SSAValue, ...]:
     """Returns what a pattern of loops holds."""
-    return tuple(value.owner.parts) if isinstance(value.owner, loops.LoopsOp) else ()
+    return tuple(value.owner.operands) if isinstance(value.owner, loops.LoopsOp) else ()
 
 
 def _is_named_at_the_end(value: SSAValue) -> bool:

@@ -21,6 +21,7 @@ from ..kernels.contraction import Operand, bound_in_order
 from ..kernels.epilogue import place_of
 from ..kernels.scheduled_nest import Bound, ScheduledNest
 
+
 @dataclass(frozen=True)
 class Transpose:
     """
