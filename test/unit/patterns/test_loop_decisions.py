@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -81,6 +82,16 @@ def write(text: str, folder: Path) -> Path:
     path = folder / "rules.mlir"
     path.write_text(text)
     return path
+
+
+@pytest.mark.parametrize(("page", "name"), [("rewrites.md", "loops"), ("schedules.md", "decide")])
+def test_examples_of_the_pages(page: str, name: str, tmp_path: Path) -> None:
+    text = (Path(stepwell.__file__).parent / "docs" / page).read_text(encoding="utf-8")
+    (example,) = re.findall(rf"```mlir\n(// example: {name}\n.*?)```", text, re.S)
+    module = program(SUM.replace("%x[%vk, %vi]", "%p[%vi, %vk]").replace("64x96xf32", "96x64xf32"), COPY)
+    run_pipeline(CTX, module, f'decide-schedules{{file="{write(example, tmp_path)}"}}')
+    assert 'stepwell.share = "a sum of few terms takes no time"' in str(module)
+    assert ('stepwell.grain = "its rows are in a cache"' in str(module)) is (name == "loops")
 
 
 # What is wrong
