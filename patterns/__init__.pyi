@@ -27,12 +27,12 @@ from .language.functions import NameSupply as NameSupply
 from .language.functions import functions_of as functions_of
 from .language.functions import is_primitive as is_primitive
 from .language.functions import outlined as outlined
-from .language.match import Match as Match
 from .language.loops import Axis as Axis
 from .language.loops import Loops as Loops
 from .language.loops import block as block
 from .language.loops import kernel as kernel
 from .language.loops import nest as nest
+from .language.match import Match as Match
 from .language.patterns import Any_ as Any_
 from .language.patterns import Capture as Capture
 from .language.patterns import Constant as Constant

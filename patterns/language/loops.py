@@ -76,9 +76,11 @@ class Loops(Pattern):
     A block, loops or a loop function, as `kind` says, by its arguments and by what it does.
 
     The arguments are the axes of a `block`, the variables of the loops of a `nest`, and the buffers of a `kernel`. A
-    last `Rest` takes those that are left, and `is_unordered` ones match in any order. The parts are the stores of a
-    block without those of its init, and the loops and blocks inside the innermost loop of a nest or in a kernel. All of
-    them match, in their order. A `Rest` among the parts stands for any number of others. `attributes` are those of `Op`.
+    last `Rest` takes those that are left, and `is_unordered` ones match in any order.
+
+    The parts are the stores of a block without those of its init, and the loops and blocks inside the innermost loop of
+    a nest or in a kernel. All of them match, in their order. A `Rest` among them stands for any number of others.
+    `attributes` are those of `Op`.
     """
 
     levels: ClassVar[int] = 1

@@ -18,9 +18,9 @@ class DecideSchedulesPass(StepwellPass):
     """
     Writes what the rules of `file` decide on blocks and loops, with the reason. `rules` picks some by name.
 
-    The rules end in `pattern.decide` (docs/schedules.md). They are tried in their order at each block, at the loops
-    around it, then at its function, from the first to the last. What a block has already is kept. `plan-schedules` keeps
-    what is decided here, and refuses at the block what does not fit.
+    The rules end in `pattern.decide` (docs/schedules.md). In each function they are tried in their order at every
+    block, then at every loop, then at the function. What a block has already is kept. `plan-schedules` keeps what is
+    decided here, and refuses at the block what does not fit.
 
     Before:
 

@@ -52,6 +52,7 @@ from .schedule_rules import ScheduleRules, blame, schedule_rules
 OF_ITS_OWN = (OrderAttr, OnTilesAttr, LeftOutAttr)
 """The attributes that any block may have, whatever it computes."""
 
+
 @dataclass(frozen=True)
 class PlanSchedulesPass(StepwellPass):
     """

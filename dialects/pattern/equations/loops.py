@@ -9,16 +9,14 @@ pattern.rule "copy" : block(spatial %i in %n, spatial %j) {%y[%i, %j] = %x[%j, %
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Mapping
+from typing import Final, Protocol
 
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, StringAttr, UnitAttr, i64
 from xdsl.ir import Attribute, SSAValue
 
 from .numbers import computed_property
-from .scope import Scope, Size, named
-
-if TYPE_CHECKING:
-    from .matches import Matches
+from .scope import Scope, Size, named, property_name
 
 KINDS: Final = ("block", "nest", "kernel")
 """The words that begin a pattern of something with a body."""
@@ -30,6 +28,18 @@ STORE: Final = "memref.store"
 """The ops of `%x[%i]`, where it is read and where it is written."""
 
 
+class Matches(Protocol):
+    """What reads the patterns of values, in `matches.py`."""
+
+    def read(self) -> SSAValue: ...
+
+    def variable(self, at: int) -> SSAValue: ...
+
+    def property_value(self) -> Attribute | str: ...
+
+    def capture(self, value: SSAValue, properties: Mapping[str, Attribute | str], at: int) -> None: ...
+
+
 def read_loops(matches: Matches, scope: Scope, kind: str, at: int, *, unordered: bool) -> SSAValue:
     """Reads what follows the word `block`, `nest` or `kernel`: its arguments, properties, and what it does."""
     tokens = scope.tokens
@@ -39,7 +49,7 @@ def read_loops(matches: Matches, scope: Scope, kind: str, at: int, *, unordered:
     while not tokens.take_if(")"):
         if arguments or properties:
             tokens.expect(",", f"or ')' between the arguments of '{kind}'")
-        if (name := matches.property_name()) is not None:
+        if (name := property_name(scope)) is not None:
             properties[name] = matches.property_value()
         else:
             arguments.append(_argument(matches, scope))
@@ -151,8 +161,6 @@ def read_decisions(scope: Scope) -> tuple[list[tuple[int, SSAValue, dict[str, At
 
 
 def _decision(scope: Scope) -> tuple[int, SSAValue, dict[str, Attribute], list[SSAValue]]:
-    from .matches import property_name
-
     tokens = scope.tokens
     at = tokens.position
     tokens.take()

@@ -12,7 +12,7 @@ from xdsl.utils.mlir_lexer import MLIRTokenKind
 from ..sizes import parse_sizes
 from .expansion import expand
 from .loops import AXES, KINDS, LOAD, read_axis, read_indices, read_loops
-from .scope import Scope, Size, named
+from .scope import Scope, Size, named, property_name
 
 INFIX: Final = {"+": "graph.add", "-": "graph.subtract", "*": "graph.multiply", "/": "graph.divide"}
 """The ops that have a sign."""
@@ -232,15 +232,11 @@ class Matches:
         while not self._tokens.take_if(")"):
             if values or properties:
                 self._tokens.expect(",", f"or ')' between the operands of {of}")
-            if (name := self.property_name()) is None:
+            if (name := property_name(self._scope)) is None:
                 values.append(self.read())
             else:
                 properties[name] = self.property_value()
         return values, properties
-
-    def property_name(self) -> str | None:
-        """Reads `name =` if that is what stands here."""
-        return property_name(self._scope)
 
     def property_value(self) -> Attribute | str:
         """Reads the value of a property, or the name that it gets."""
@@ -309,17 +305,3 @@ class Matches:
 
     def _add(self, name: str, at: int, *operands: SSAValue, **properties: Attribute) -> SSAValue:
         return self._scope.add(name, at, operands, properties).results[0]
-
-
-def property_name(scope: Scope) -> str | None:
-    """Reads `name =` if that is what stands here."""
-    tokens = scope.tokens
-    if not tokens.is_kind(MLIRTokenKind.BARE_IDENT):
-        return None
-    content, end = tokens.parser.lexer.input.content, tokens.position + len(tokens.text)
-    rest = content[end:].lstrip()[:2]
-    if not rest.startswith("=") or rest == "=>":
-        return None
-    name = tokens.take()
-    tokens.take()
-    return name

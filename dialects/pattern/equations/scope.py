@@ -211,3 +211,17 @@ def named(target: Sequence[str], parameters: Mapping[str, Attribute]) -> dict[st
     if parameters:
         found["parameters"] = DictionaryAttr(dict(parameters))
     return found
+
+
+def property_name(scope: Scope) -> str | None:
+    """Reads `name =` if that is what stands here."""
+    tokens = scope.tokens
+    if not tokens.is_kind(MLIRTokenKind.BARE_IDENT):
+        return None
+    content, end = tokens.parser.lexer.input.content, tokens.position + len(tokens.text)
+    rest = content[end:].lstrip()[:2]
+    if not rest.startswith("=") or rest == "=>":
+        return None
+    name = tokens.take()
+    tokens.take()
+    return name

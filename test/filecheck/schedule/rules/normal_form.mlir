@@ -11,8 +11,8 @@ pattern.rule "turned" doc "rows become columns" {
   // CHECK-NEXT: %others = pattern.rest each %[[E]]
   %c = pattern.axis spatial in 64
   %r = pattern.axis spatial
-  %each = pattern.axis spatial
-  %others = pattern.rest each %each
+  %0 = pattern.axis spatial
+  %others = pattern.rest each %0
   // CHECK: pattern.op "memref.load"(%x, %from)
   // CHECK: %[[S:.*]] = pattern.op "memref.store"
   %y = pattern.any
@@ -30,7 +30,7 @@ pattern.rule "turned" doc "rows become columns" {
   pattern.decide %b with {my.turned = true} set ["my.rows"](%rows) because "tiles are turned"
 }
 
-// EQUATION: pattern.rule "all" doc "loops in a loop function" : kernel(%x, %buffers...) {%before..., nest(serial %i in 4, parallel %j) {block(%axes..., block_name = "sum") {%stores...}}} => decide(%{{.*}}, my.mark = 1) because "the last", decide(%root, my.mark = 2) because "all"
+// EQUATION: pattern.rule "all" doc "loops in a loop function" : kernel(%x, %buffers...) {%before..., nest(serial %i in 4, parallel %j) {block(%axes..., block_name = "sum") {%stores...} as %b}} => decide(%b, my.mark = 1) because "the last", decide(%root, my.mark = 2) because "all"
 // CHECK-LABEL: pattern.rule "all"
 pattern.rule "all" doc "loops in a loop function" {
   // CHECK: %[[B:.*]] = pattern.block(%axes) of %stores with {block_name = "sum"}
