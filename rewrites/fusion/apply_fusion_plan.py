@@ -131,7 +131,9 @@ def _outline(ops: list[Operation], made: _Functions, purity: Purity) -> None:
 def _outputs(ops: Sequence[Operation]) -> list[SSAValue]:
     """Returns the results of `ops` that are used outside. Where nothing uses the last op, all of its results count."""
     inside = {each for op in ops for each in op.walk()}
-    used = [value for op in ops for value in op.results if any(use.operation not in inside for use in value.uses)]
+    used: list[SSAValue] = [
+        value for op in ops for value in op.results if any(use.operation not in inside for use in value.uses)
+    ]
     return used or list(ops[-1].results)
 
 
