@@ -34,12 +34,7 @@ class Decider:
     """Rules that decide, ready to run. At one op they are tried in their order."""
 
     def __init__(self, ctx: Context, rules: Sequence[Rule]):
-        self._ctx = ctx
         self._rules: list[CompiledRule] = [compiled_once(rule, ctx) for rule in rules]
-
-    def session(self, scope: Operation, **options: object) -> Session:
-        """Returns what one run over `scope` shares. `options` are settings that conditions ask for."""
-        return Session(self._ctx, scope, options=options)
 
     def decisions_at(self, op: Operation, session: Session) -> Iterator[Decided]:
         """

@@ -96,7 +96,8 @@ class PlanSchedulesPass(StepwellPass):
         options = Options(chosen_machine(self.target), self.winograd, self.flush, self.file)
         constants = Constants(op) if self.prepack else None
         self.count("convolutions split into groups", split_all_groups(op))
-        rules = ScheduleRules(ctx, schedule_rules(self.file, (), ctx, self.name), op, run_once(op))
+        given = schedule_rules(self.file, (), ctx, self.name) if self.file else None
+        rules = ScheduleRules(ctx, given, op, run_once(op))
         for function in ops_of(op, FuncOp):
             Planner(function, options, constants, rules).run()
             decide_loops(function, options.target.has_wide_registers)

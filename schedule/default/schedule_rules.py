@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 
 from xdsl.context import Context
@@ -50,11 +50,18 @@ def schedule_rules(file: str, names: Sequence[str], ctx: Context, pass_name: str
 
 
 class ScheduleRules:
-    """Rules in the one run over `module`. `once` are the loop functions that only prepare weights."""
+    """
+    Rules in one run over `module`. `once` are the loop functions that only prepare weights. Without `rules` they are
+    the shipped ones, which are read when they are first asked, since that takes 10 ms.
+    """
 
-    def __init__(self, ctx: Context, rules: Sequence[Rule], module: Operation, once: Iterable[str]):
-        self._decider = Decider(ctx, rules)
-        self._session: Session = self._decider.session(module, **{ONCE: frozenset(once)})
+    def __init__(self, ctx: Context, rules: Sequence[Rule] | None, module: Operation, once: Iterable[str]):
+        self._ctx, self._rules = ctx, rules
+        self._session = Session(ctx, module, options={ONCE: frozenset(once)})
+
+    @cached_property
+    def _decider(self) -> Decider:
+        return Decider(self._ctx, shipped_schedule_rules() if self._rules is None else self._rules)
 
     def decide(self, op: Operation) -> list[Decided]:
         """Writes what the rules decide where `op` is their root, and returns it."""

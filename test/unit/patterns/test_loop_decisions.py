@@ -14,6 +14,7 @@ from stepwell.core.passes.pipelines import run_pipeline
 from stepwell.dialects.tensor_loop import BlockOp
 from stepwell.patterns import Any_, Capture, Driver, Rest, op, rule
 from stepwell.patterns.language.loops import Axis, block, kernel
+from stepwell.patterns.language.match import Session
 from stepwell.patterns.language.registry import RuleError
 from stepwell.patterns.language.rules import Decide, Rule, compute, decide, decision_rule, require
 from stepwell.patterns.running.decisions import Decided, Decider
@@ -31,7 +32,7 @@ def decisions(made: Rule, module: ModuleOp) -> dict[str, Attribute]:
     """What a rule decides about the only block of a module."""
     (target,) = [each for each in module.walk() if isinstance(each, BlockOp)]
     decider = Decider(CTX, [made])
-    found: list[Decided] = list(decider.decisions_at(target, decider.session(module)))
+    found: list[Decided] = list(decider.decisions_at(target, Session(CTX, module)))
     return {each.name: each.value for each in found}
 
 

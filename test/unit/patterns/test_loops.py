@@ -11,6 +11,7 @@ from stepwell.dialects.pattern.ops import rules_of
 from stepwell.dialects.tensor_loop import BlockOp
 from stepwell.patterns import Any_, Rest, op
 from stepwell.patterns.language.loops import Axis, Loops, block, kernel, nest
+from stepwell.patterns.language.match import Session
 from stepwell.patterns.language.rules import Require, Rule, compare, decide, decision_rule
 from stepwell.patterns.matching.compiled_rule import compile_rule
 from stepwell.patterns.running.decisions import Decider
@@ -150,7 +151,7 @@ ONE = IntegerAttr(1, i64)
 def decided_in(module: ModuleOp, made: Rule) -> list[str]:
     """Where a rule decides, by the names of blocks and ops, with the reason."""
     decider = Decider(CTX, [made])
-    session = decider.session(module)
+    session = Session(CTX, module)
     found = [each for root in module.walk() for each in decider.decisions_at(root, session)]
     assert all(each.name == "my.mark" and each.value == ONE and each.because == "it matches" for each in found)
     return [each.op.block_name.data if isinstance(each.op, BlockOp) else each.op.name for each in found]
