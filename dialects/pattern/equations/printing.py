@@ -175,7 +175,7 @@ class _Writer:
         name = op.name.removeprefix("pattern.")
         match name:
             case "op":
-                return self._element(op) if is_element(op) else self._call(op)
+                return self._element(op) if self._decisions and is_element(op) else self._call(op)
             case "block" | "nest" | "kernel":
                 properties = [*_attributes(op), *self._captured(op)]
                 return loops_text(op, lambda each: self._pattern(each, _SUFFIX), properties), _PRIMARY
