@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from random import Random
 
 from loop_functions import CTX
@@ -102,7 +103,13 @@ class Generaliser:
         return Loops("kernel", self._values(list(op.body.block.args)), self._parts(op))
 
     def _maybe_unordered(self, made: Loops) -> Loops:
-        return made.unordered() if self._choose.random() < 0.35 else made
+        """The pattern, or that of arguments in any order, which then stand in another one."""
+        if self._choose.random() > 0.35:
+            return made
+        single = list(made.single_arguments)
+        self._choose.shuffle(single)
+        rest = () if made.rest is None else (made.rest,)
+        return replace(made, arguments=(*single, *rest)).unordered()
 
     def _axes(self, values: list[BlockArgument]) -> tuple[Pattern, ...]:
         if self._choose.random() < 0.08:
