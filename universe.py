@@ -45,6 +45,7 @@ PASSES: dict[str, str] = {
     "apply-tuning": "schedule.tuned.apply_tuning:ApplyTuningPass",
     "apply-schedule": "schedule.program.apply_schedule:ApplySchedulePass",
     "schedule-cpu": "schedule.default.cpu:ScheduleCPUPass",
+    "decide-schedules": "schedule.default.decide_schedules:DecideSchedulesPass",
     "plan-schedules": "schedule.default.plan_schedules:PlanSchedulesPass",
     "apply-schedule-plan": "schedule.default.apply_schedule_plan:ApplySchedulePlanPass",
     "lower-loops-to-scf": "lowering.loops_to_scf.lower_loops_to_scf:LowerLoopsToSCFPass",
@@ -128,6 +129,7 @@ EXTENSIONS: dict[str, dict[str, str]] = {
         "quantised-moves": "rewrites.quantised.moves",
         "legalization": "rewrites.simplify.legalization",
         "scale-axis": "rewrites.inference.scale_axis",
+        "loops": "schedule.default.loop_conditions",
     },
 }
 

@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ..language.constraints import And, Holds, Where
+from ..language.loops import OP_NAMES, Loops
 from ..language.numbers import COMPARE, NOT, check_formula
 from ..language.patterns import Capture, Op, Or, Pattern, Rest, all_below
 from ..language.registry import BUILDERS, CONDITIONS, known_builder, known_condition
@@ -117,12 +118,13 @@ class Things:
             return None if any(issubclass(each, Attribute) for each in classes) else "an attribute"
         if isinstance(thing, Rest):
             return None if tuple in classes else "a rest of operands"
-        if not isinstance(thing, Op | Call | If | Function):
+        if not isinstance(thing, Op | Call | If | Function | Loops):
             return None if any(issubclass(each, SSAValue) for each in classes) else "a value"
         ops = [each for each in classes if issubclass(each, Operation)]
         if Operation in ops or (ops and self._ctx is None):
             return None
-        names = thing.names if isinstance(thing, Op) else ()
+        names: Sequence[str] = thing.names if isinstance(thing, Op) else ()
+        names = sorted(OP_NAMES[thing.kind]) if isinstance(thing, Loops) else names
         wrong = [f"'{name}'" for name in names if not self._is_one_of(name, ops)]
         return None if names and not wrong else wrong[0] if wrong else "any op"
 

@@ -23,6 +23,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation
 
 from ...dialects.pattern.formulas import OF_VALUES, Formula, FormulaError, parse_formula
+from .loops import axis_of
 from .match import Match, as_value, users_of
 from .registry import CONDITIONS, RuleError, condition, plain_parameters
 from .rules import Rule
@@ -132,6 +133,11 @@ def _of_value(kind: str, thing: Any, more: list[Any]) -> int:
     if kind in ("users", "uses"):
         values = thing.results if isinstance(thing, Operation) else (thing,)
         return len(users_of(values)) if kind == "users" else sum(value.uses.get_length() for value in values)
+    if kind == "extent":
+        found = axis_of(as_value(thing))
+        if found is None or not isinstance(found[1], int):
+            raise Unknown
+        return found[1]
     type_ = as_value(thing).type
     if not isinstance(type_, ShapedType):
         raise Unknown

@@ -16,13 +16,15 @@ from ..language import conditions as conditions  # registers the conditions
 from ..language.chains import Chain, keys_of_many
 from ..language.combinators import Associative
 from ..language.constraints import Holds, Where
+from ..language.loops import Loops
 from ..language.match import Match, Session
 from ..language.patterns import Capture, Op, Or, Pattern, Rest, all_below, bottom_up, is_far_reaching
 from ..language.registry import Condition, RuleError, known_condition, plain_parameters
 from ..language.rules import Bound, Require, Rule
 from ..language.structures import Function
-from . import compile_chains as compile_chains  # fills in the table of `matcher`, as the next three do
+from . import compile_chains as compile_chains  # fills in the table of `matcher`, as the next four do
 from . import compile_combinators as compile_combinators
+from . import compile_loops as compile_loops
 from . import compile_structures as compile_structures
 from . import compile_values as compile_values
 from .closed_parts import CLOSED, TooManySteps, closed_parts
@@ -190,6 +192,7 @@ def _check_keys(rule: Rule) -> None:
     many = keys_of_many((rule.lhs, *rule.free))
     needed: list[tuple[object, set[str]]] = [(item, used_keys(item) - many) for item in rule.rhs]
     needed += [(each, set(each.keys)) for each in rule.when]
+    needed += [(each, each.needed_keys()) for each in rule.decisions]
     for part, used in needed:
         if unbound := sorted(used - certain):
             names = ", ".join(f"%{_shown(key)}" for key in unbound)
@@ -350,6 +353,6 @@ def _compile_checked(rule: Rule, levels: int) -> CompiledRule:
     final = _compile_conditions(rule, compile_injective(rule, compile_effects(rule, _same_types(rule))))
     for pattern in (rule.lhs, *rule.free):
         final = with_late_tests(pattern, final)
-    value_matcher = None if rule.rhs or isinstance(rule.lhs, Function) else compile_value(rule.lhs, final)
+    value_matcher = None if rule.rhs or isinstance(rule.lhs, Function | Loops) else compile_value(rule.lhs, final)
     far = is_far_reaching(rule.lhs)
     return CompiledRule(rule, root_names(rule.lhs), far, compile_root(rule.lhs, final), value_matcher, makers, levels)

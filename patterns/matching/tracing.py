@@ -18,7 +18,18 @@ Next = Callable[[Bindings], bool]
 MATCH: Final = ""
 """The key under which the bindings hold the `Match` itself."""
 
-SLOTS = (".operands", ".returned", ".yielded", ".result", ".holes", "|arm", "|ops")
+SLOTS = (
+    ".operands",
+    ".returned",
+    ".yielded",
+    ".result",
+    ".holes",
+    ".arguments",
+    ".arguments.body",
+    ".arguments.at",
+    "|arm",
+    "|ops",
+)
 """The ends of keys under which matchers note things that are no names of a pattern."""
 
 

@@ -47,7 +47,7 @@ from ..kernels.given_tiling import attribute_of, refuse, refuse_unfit, tiling_fo
 from ..kernels.tilings import Tiling
 from ..primitives.nests import function_of
 from ..products.tile_contraction import grids_taken_up
-from ..products.transpose import LANES, Transpose, side_by_side
+from ..products.transpose import LANES, Transpose, transpose_of
 from .given_choices import attribute_of_plan, winograd_for
 from .loop_order import choose_order, why_left_alone
 from .scans import decide_scan, given_order
@@ -64,6 +64,8 @@ class Options:
     """False where Winograd's filtering, which rounds otherwise, is not allowed."""
     flush: bool = False
     """True where numbers of bf16 below 2**-126 may count as zeros."""
+    file: str = ""
+    """The file of the rules that decide, empty for the shipped one."""
 
 
 @dataclass(frozen=True)
@@ -178,17 +180,6 @@ def _why_tiles(c: Contraction, tiling: Tiling, prepacked: bool, target: Machine)
     return "; ".join(parts)
 
 
-def decide_transpose(t: Transpose) -> Decision:
-    """Decides about a copy that turns rows into columns. Fails at the block where its attribute does not fit."""
-    given = t.block.attributes.get(TILING)
-    if isinstance(given, TransposeAttr):
-        check_side(t, given)
-        return Decision(given, GIVEN)
-    if given is not None:
-        refuse_unfit(t.block, given)
-    return Decision(TransposeAttr.of(side_by_side(t)), "rows of the source are columns of the result")
-
-
 def check_side(t: Transpose, given: TransposeAttr) -> None:
     """Fails at the block of `t` where its columns of tiles cannot be cut up as its attribute says."""
     columns = t.extents[t.column] // LANES
@@ -201,6 +192,9 @@ def decide_order(grid: GridOp) -> Decision:
     block, given = block_of(grid), chosen_for(grid)
     if isinstance(given, OrderAttr):
         given_order(grid, given)
+        return Decision(given, GIVEN)
+    if isinstance(given, TransposeAttr) and (turned := transpose_of(grid)) is not None:
+        check_side(turned, given)
         return Decision(given, GIVEN)
     if block is not None and given is not None:
         refuse_unfit(block, given)

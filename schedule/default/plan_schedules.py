@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from math import prod
 from types import MappingProxyType
 
 from xdsl.context import Context
@@ -11,7 +10,7 @@ from xdsl.ir import Attribute
 
 from ...core.ir.answers import Answers, kept_answers
 from ...core.ir.walk import ops_of
-from ...core.messages.diagnostics import emit_remark, remarks_wanted
+from ...core.messages.diagnostics import OperationError, emit_remark, remarks_wanted
 from ...core.messages.origins import inherit
 from ...core.passes.applications import allowed
 from ...core.passes.base import StepwellPass
@@ -28,7 +27,6 @@ from ..kernels.epilogue import following_grid
 from ..kernels.given_tiling import refuse
 from ..moves.digits import split_into_digits
 from ..moves.joins import join_axes
-from ..products.transpose import Transpose, transpose_of
 from ..products.turned import turned
 from ..strips.chain import chain_of
 from ..strips.plan import plan_strips, strip_rows, why_whole
@@ -45,21 +43,15 @@ from .decide import (
     decide_order,
     decide_product,
     decide_shared,
-    decide_transpose,
     described,
     reason_of,
     write,
 )
 from .decide_loops import decide_loops, decide_threads, kernels
+from .schedule_rules import ScheduleRules, blame, schedule_rules
 
 OF_ITS_OWN = (OrderAttr, OnTilesAttr, LeftOutAttr)
 """The attributes that any block may have, whatever it computes."""
-
-ONCE_ELEMENTS = 1 << 21
-"""
-The most elements of a copy that is made once and is not worth tiles. It takes a few milliseconds then, in which LLVM
-compiles no more than a loop around it.
-"""
 
 
 @dataclass(frozen=True)
@@ -89,6 +81,7 @@ class PlanSchedulesPass(StepwellPass):
     says that `prepack-weights` follows, which lays out constant right operands once. It is false in a pass context that
     leaves that pass out. Without `winograd` convolutions
     are not computed by Winograd's filtering. With `flush`, products of bf16 may take numbers below 2**-126 for zeros.
+    About grids that no kernel takes up the rules of `file` decide, those of `schedules.mlir` without it.
     """
 
     name = "plan-schedules"
@@ -98,15 +91,17 @@ class PlanSchedulesPass(StepwellPass):
     prepack: bool = True
     winograd: bool = True
     flush: bool = False
+    file: str = ""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        options = Options(chosen_machine(self.target), self.winograd, self.flush)
+        options = Options(chosen_machine(self.target), self.winograd, self.flush, self.file)
         constants = Constants(op) if self.prepack else None
         self.count("convolutions split into groups", split_all_groups(op))
-        once = run_once(op)
+        given = schedule_rules(self.file, (), ctx, self.name) if self.file else None
+        rules = ScheduleRules(ctx, given, op, run_once(op))
         for function in ops_of(op, FuncOp):
             with kept_answers() as answers:
-                Planner(function, options, constants, answers, function.sym_name.data in once).run()
+                Planner(function, options, constants, answers, rules).run()
                 decide_loops(function, options.target.has_wide_registers)
         decide_threads(op)
         inherit(op)
@@ -118,7 +113,7 @@ class PlanSchedulesPass(StepwellPass):
 class Planner:
     """
     Plans one loop function. `constants` is `None` where no weights are laid out. `answers` are those kept about the
-    function, which are forgotten where grids are rewritten. `once` says that the function only prepares weights.
+    function, which are forgotten where grids are rewritten. `rules` decide about grids that no kernel takes up.
     """
 
     def __init__(
@@ -127,13 +122,13 @@ class Planner:
         options: Options,
         constants: Constants | None,
         answers: Answers,
-        once: bool = False,
+        rules: ScheduleRules,
     ):
         self.function = function
         self.options = options
         self.constants = constants
         self.answers = answers
-        self.once = once
+        self.rules = rules
         self.rest: dict[GridOp, None] = {}
         """The grids about which nothing is decided."""
 
@@ -156,10 +151,8 @@ class Planner:
         for given in list(self.rest):
             if not isinstance(chosen_for(given), OnTilesAttr | LeftOutAttr):
                 grid = self._simplified(given)
-                if not allowed("schedule", "order of loops", grid):
-                    continue
-                transpose = self._transpose(grid)
-                self._decided(grid, decide_order(grid) if transpose is None else decide_transpose(transpose))
+                if allowed("schedule", "order of loops", grid):
+                    self._loops(grid)
 
     def _strips(self) -> None:
         """Decides about kernels that strips of rows go through together. What is between the products is left alone."""
@@ -188,18 +181,15 @@ class Planner:
                 write(found.transpose.block, TILING, left_out, "tiles are turned on the way into panels")
                 self.rest.pop(found.transpose.grid, None)
 
-    def _transpose(self, grid: GridOp) -> Transpose | None:
-        """
-        Returns the transpose that `grid` is to be done as by tiles.
-
-        LLVM takes 10 to 20 ms for the shuffles of a tile. A short copy that runs once does not gain that back.
-        """
-        if not self._is_free(grid):
-            return None
-        found = transpose_of(grid)
-        if found is None or (self.once and chosen_for(grid) is None and prod(found.extents) <= ONCE_ELEMENTS):
-            return None
-        return found
+    def _loops(self, grid: GridOp) -> None:
+        """Decides about a grid that no kernel takes up: by the rules, or else about the order of its loops."""
+        block = block_of(grid)
+        decided = [] if block is None or TILING in block.attributes else self.rules.decide(block)
+        try:
+            self._decided(grid, decide_order(grid))
+        except OperationError as error:
+            blame(error, decided, self.options.file)
+            raise
 
     def _window(self, window: Window, plan: WindowPlan) -> None:
         """Leaves a reduction over windows, and a padded copy for it alone, to `apply-schedule-plan`."""

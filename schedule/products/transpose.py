@@ -22,11 +22,6 @@ from ..kernels.contraction import Operand, bound_in_order
 from ..kernels.epilogue import place_of
 from ..kernels.scheduled_nest import Bound, ScheduledNest
 
-LINE_TILES = 4
-"""
-Tiles side by side in the source that are read one after the other: their rows are a few whole cache lines of one page.
-"""
-
 
 @dataclass(frozen=True)
 class Transpose:
@@ -92,11 +87,6 @@ def _is_tiled(t: Transpose) -> bool:
         if len({dimension for dimension, _ in known}) != 2:
             return False
     return True
-
-
-def side_by_side(t: Transpose) -> int:
-    """Returns how many tiles side by side in the source are read one after the other."""
-    return LINE_TILES if t.extents[t.column] // LANES % LINE_TILES == 0 else 1
 
 
 def tile_transpose(t: Transpose, side: int) -> None:

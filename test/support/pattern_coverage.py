@@ -16,7 +16,7 @@ from types import ModuleType
 
 from pattern_cases_larger import CASES
 from stepwell.dialects.pattern import Pattern as PatternDialect
-from stepwell.patterns.language import chains, combinators, constraints, patterns, rules, structures
+from stepwell.patterns.language import chains, combinators, constraints, loops, patterns, rules, structures
 from stepwell.patterns.language.patterns import Pattern, all_below
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -63,6 +63,12 @@ class Row:
 RIGHT = "patterns/test_right_sides.py"
 MAKES = {
     "partition": "a rule for partitioning has no right side",
+}
+
+LOOPS = {"positive": "patterns/test_loops.py::test_matches", "negative": "patterns/test_loops.py::test_does_not_match"}
+DECIDES = {
+    "partition": "blocks become no function (`test_no_function_is_made_of_blocks`)",
+    "rewrite": "a rule about loops decides, and `apply-patterns` refuses it (`test_other_passes_refuse_decisions`)",
 }
 
 ROWS = (
@@ -137,6 +143,15 @@ ROWS = (
         "negative": "patterns/test_numbers.py::test_a_computed_attribute",
         "rewrite": "patterns/test_numbers.py::test_a_computed_attribute"}, MAKES),
     Row("single user", "L-17", ("single_user",), ("holds",), ("single_user",)),
+    Row("axis of a block, loop variable", "L-17", ("Axis",), ("axis",), (), LOOPS, DECIDES),
+    Row("block", "L-17", ("Loops", "block"), ("block",), (), LOOPS, DECIDES),
+    Row("loops, one in another", "L-17", ("Loops", "nest"), ("nest",), (), LOOPS, DECIDES),
+    Row("loop function", "L-17", ("Loops", "kernel"), ("kernel",), (), LOOPS, DECIDES),
+    Row("decision", "L-17", ("Decide", "decide", "decision_rule"), ("decide",), (), {
+        "python.positive": "patterns/test_loop_decisions.py::test_python_computes_as_the_text_does",
+        "python.negative": "patterns/test_loop_decisions.py::test_what_is_wrong_in_python",
+        "text.positive": "test/filecheck/schedule/rules/normal_form.mlir",
+        "text.negative": "patterns/test_loops.py::test_does_not_match"}, DECIDES),
     Row("named condition of a rule", "S4-51", ("Require", "require"), ("require",), ("require",)),
     Row("new op", "S4-40", ("Create", "create"), ("create", "rewrite", "yield"), (), {
         "python.positive": f"{RIGHT}::test_right_side[create-python]",
@@ -246,6 +261,7 @@ NOT_CONSTRUCTS = {
     "frozen": "makes values hashable",
     "all_key": "makes keys", "keys_of_many": "walks patterns",
     "argument_name": "reads programs",
+    "arguments_of": "reads programs", "axis_of": "reads programs", "parts_of": "reads programs",
     "attribute_of": "reads programs", "described": "text of messages", "same_attribute": "compares attributes",
     "has_attribute": "compares attributes",
     "expression_names": "reads patterns", "numerics_of": "reads programs",
@@ -270,7 +286,7 @@ DEFINITIONS = frozenset({"define", "gives"})
 def python_names() -> set[str]:
     """The public classes and functions of the pattern modules, and the public methods of patterns."""
     found: set[str] = set()
-    for module in (patterns, constraints, structures, combinators, chains, rules):
+    for module in (patterns, constraints, structures, combinators, chains, loops, rules):
         found |= set(_public(module))
     for kind in (Pattern, patterns.Op, structures.Call, structures.If):
         found |= {name for name, thing in vars(kind).items() if not name.startswith("_") and inspect.isfunction(thing)}

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from itertools import permutations
 from typing import Any, Final
 
+from slow_axes import axis_fits
 from slow_reach import are_different, chosen, formula_holds, same
 from slow_tests import (
     CALLEES,
@@ -36,6 +37,7 @@ from stepwell.patterns.language import constraints as c
 from stepwell.patterns.language import structures as s
 from stepwell.patterns.language.chains import Chain
 from stepwell.patterns.language.combinators import Expression, Together
+from stepwell.patterns.language.loops import Axis
 from stepwell.patterns.language.patterns import Any_, Capture, Constant, Op, Or, Pattern, Rest, Result, Splat, all_below
 from stepwell.patterns.language.rules import Require, Rule
 from xdsl.dialects.builtin import (
@@ -106,6 +108,8 @@ def _by_kind(pattern: Pattern, value: SSAValue, bound: Assignment) -> Iterator[A
         case c.Argument(index, name):
             fits = not isinstance(value, OpResult) and index in (None, value.index)  # type: ignore[attr-defined]
             yield from _when(fits and name in (None, argument_name(value)), bound)
+        case Axis():
+            yield from _when(axis_fits(pattern, value), bound)
         case Or(alternatives):
             for number, each in enumerate(alternatives):
                 for way in assignments(each, value, bound):

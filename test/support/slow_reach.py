@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import permutations
 
+from slow_axes import extent
 from slow_tests import condition_holds
 from stepwell.patterns.language.chains import Chain
 from stepwell.patterns.language.constraints import And, Not, Where
@@ -51,6 +52,7 @@ def compared(formula: str, things: Sequence[object]) -> bool | None:
         "size": size,
         "rank": rank,
         "elements": elements,
+        "extent": extent,
         "users": lambda value: len({use.operation for use in value.uses}),
         "uses": lambda value: value.uses.get_length(),
         "mod": lambda one, other: one % other,

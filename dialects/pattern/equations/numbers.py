@@ -30,11 +30,11 @@ def read_numbers(scope: Scope, *, comparison: bool) -> tuple[StringAttr, list[SS
 
     def placed(name: Formula) -> Formula:
         of_size = scope.sizes.get(name.text)
-        value = of_size[0] if of_size else _bound(scope, name)
+        value = of_size.value if of_size else _bound(scope, name)
         if value not in values:
             values.append(value)
-        place = Formula("name", text=str(values.index(value)))
-        return place if of_size is None else Formula("size", (place, Formula("number", text=str(of_size[1]))))
+        place = str(values.index(value))
+        return Formula("name", text=place) if of_size is None else of_size.at(place)
 
     formula = formula.renamed(placed)
     scope.tokens.parser._resume_from(end)  # pyright: ignore[reportPrivateUsage]

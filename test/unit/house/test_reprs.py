@@ -85,6 +85,9 @@ def objects_of_patterns() -> Iterator[Any]:
     yield from (patterns.HasKind(("elementwise",)), patterns.HasType(f32), patterns.Holds("single-use"))
     yield from (patterns.Bound("x"), patterns.Build("full", ("x",)), patterns.Create("graph.relu"))
     yield from (patterns.Require("single-use", ("x",)), patterns.RuleStatistics())
+    block = patterns.block(patterns.Axis("spatial", 4), patterns.Rest(), of=(patterns.Rest(),))
+    yield from (block, *block.parts(), patterns.decide(block, "it is short"))
+    yield patterns.decision_rule("short", block, patterns.decide(block, "it is short"))
     rule = patterns.rule("relu-of-relu", patterns.op("graph.relu", relu), relu)
     yield rule
     module = stepwell.parse(TEXT)
