@@ -10,8 +10,10 @@ from stepwell.patterns import Any_, Constant, Driver, chain, create, op, rule
 from stepwell.patterns.language.chains import Chain
 from stepwell.patterns.language.patterns import Rest
 from stepwell.patterns.language.registry import RuleError
+from stepwell.patterns.language.rules import Rule
+from stepwell.patterns.matching.compiled_rule import compile_rule
 from stepwell.patterns.running.explain import explain
-from stepwell.patterns.running.matching import match
+from stepwell.patterns.running.matching import match, match_compiled
 from stepwell.patterns.text.equations import text_of_rule
 from stepwell.patterns.text.loading import rules_of_text
 from xdsl.dialects.builtin import IntegerAttr, i64
@@ -93,3 +95,56 @@ def test_lists_and_chains_in_a_replacement() -> None:
     module = parse_text(CTX, text, "p.mlir")
     Driver(CTX, [made]).run(module)
     assert "graph.concat %y, %x :" in str(module) and "graph.relu" not in str(module)
+
+
+def two(*lines: str) -> str:
+    """A function of two tensors that returns `%p` and `%q`."""
+    type_, body = "tensor<4xf32>", "\n".join(lines)
+    head = f"func.func @main(%x: {type_}, %y: {type_}) -> ({type_}, {type_})"
+    return f"{head} {{\n{body}\nfunc.return %p, %q : {type_}, {type_}\n}}"
+
+
+def unary(name: str, operand: str, result: str) -> str:
+    return f"{result} = graph.{name} {operand} : (tensor<4xf32>) -> tensor<4xf32>"
+
+
+@pytest.mark.parametrize(
+    ("equation", "body", "applies"),
+    [
+        ("exp(%x), exp(%x) => tanh(%x), tanh(%x)", (unary("exp", "%x", "%p"), unary("exp", "%x", "%q")), True),
+        ("sin(exp*(%x)) => cos(%x)", (unary("sin", "%x", "%p"), unary("exp", "%x", "%q")), True),
+        ("sin(exp(%x) #0) => cos(%x)", (unary("exp", "%x", "%q"), unary("sin", "%q", "%p")), True),
+        ("exp(%x) - sin(%y) => sin(%x)",
+         (unary("exp", "%x", "%q"), unary("sin", "%x", "%s"),
+          "%p = graph.subtract %q, %s : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>"), False),
+    ],
+)  # fmt: skip
+def test_names_of_an_injective_rule_are_those_of_different_values(
+    equation: str, body: tuple[str, ...], applies: bool
+) -> None:
+    """Several ops are no value beside the first of them, nor a chain without a step beside where it begins."""
+    text = f'pattern.rule "r" fast injective : {equation}'
+    assert Driver(CTX, rules_of_text(text, "r.mlir", CTX)).run(parse_text(CTX, two(*body), "p.mlir")) is applies
+    assert Driver(CTX, rules_of_text(text.replace(" injective", ""), "r.mlir", CTX)).run(
+        parse_text(CTX, two(*body), "p.mlir")
+    )
+
+
+def test_two_results_of_one_op_are_different_in_an_injective_rule() -> None:
+    parts = op("graph.split", Any_())
+    difference = op("graph.subtract", parts.result(None), parts.result(None))
+    half = "tensor<2xf32>"
+    for second, matches in (("%i", True), ("%h", False)):
+        module = parse_text(
+            CTX,
+            f"""func.func @main(%x: tensor<4xf32>) -> {half} {{
+  %h, %i = graph.split %x, axis = 0, sections = 2 : (tensor<4xf32>) -> ({half}, {half})
+  %p = graph.subtract %h, {second} : ({half}, {half}) -> {half}
+  func.return %p : {half}
+}}""",
+            "p.mlir",
+        )
+        value = next(each for each in module.walk() if each.name == "graph.subtract").results[0]
+        compiled = compile_rule(Rule("different", difference, (), injective=True))
+        assert match_compiled(compiled, value).matched is matches
+        assert match(difference, value) is not None
