@@ -129,7 +129,7 @@ ROWS = (
     Row("operands in any order", "L-17", ("Op", "unordered"), ("op",), ("unordered", "unordered with a rest")),
     Row("all operands that are left", "L-17", ("Rest",), ("rest",), ("each of the rest",)),
     Row("chain of any length", "L-17", ("Chain", "chain"), ("chain",),
-        ("chain", "chain of none", "chain of two operands")),
+        ("chain", "chain of none", "chain of steps", "chain of two operands")),
     Row("comparison of numbers", "L-17", ("compare",), ("require",), ("compare", "compare attributes")),
     Row("contrary of a condition", "L-17", ("negated",), ("require",), ("not a condition", "not a comparison")),
     Row("attribute that is computed", "L-17", ("Computed", "compute"), ("compute",), (), {

@@ -6,7 +6,7 @@ import pytest
 from stepwell.core.messages.diagnostics import StepwellError
 from stepwell.core.text.parsing import make_context, parse_text
 from stepwell.dialects.pattern.ops import rules_of
-from stepwell.patterns import Any_, Constant, Driver, chain, create, op, rule
+from stepwell.patterns import Any_, Constant, Driver, chain, create, is_op, op, rule
 from stepwell.patterns.language.chains import Chain
 from stepwell.patterns.language.patterns import Rest
 from stepwell.patterns.language.registry import RuleError
@@ -25,6 +25,8 @@ EQUATIONS = (
     'pattern.rule "r" : -[relu, abs]+(exp(%x)) => %x',
     'pattern.rule "r" fast injective : add*(%x, constant) * softmax+(%y, axis = 0) => %x',
     'pattern.rule "r" : unordered concat(relu(%x), %xs... each [floor, ceil](_), axis = 0) => %x',
+    'pattern.rule "r" : -(relu(%l) * constant or floor(%l) through %l)+(exp(%x)) => %x',
+    'pattern.rule "r" : concat((unordered concat(%l, %o..., axis = 0) as %s through %l)*(%x)) => concat(%s)',
     'pattern.rule "r" : abs(split(%x, axis = 0) #any) => relu(%x)',
 )
 
@@ -44,6 +46,13 @@ def test_equations_are_written_as_they_are_read(text: str) -> None:
         ("concat(%xs... each relu(%x)) => %x where static(%x)", "%x is not bound by every match of the root"),
         ("relu+() => %x", "a chain goes through the first operand of each op, found none"),
         ("add+(%x) => %x", "'graph.add' takes 2 operands (lhs, rhs), found 1"),
+        ("-(relu(%l) through %m)+(%x) => %x", "%m is not bound by the match; bound are %l"),
+        ("-(relu(exp(_) as %l) through %l)+(%x) => %x", "a chain goes through any value, found a pattern for %l"),
+        ("-(relu(%l) through %l)(%x) => %x", "expected '+' or '*' after a step of a chain, found '('"),
+        ("-(relu(%l) through %l)+ => %x", "expected '(' after '+', found '='"),
+        ("-(relu(%l) through _)+(%x) => %x", "expected the name of the value before a step, found '_'"),
+        ("-(relu(%l) through %l+(%x) => %x", "expected ')' after a step of a chain, found '+'"),
+        ("-(relu(%l) through %l)+(%x => %x", "expected ')' after the pattern that a chain begins with, found '='"),
         ("abs(split(%x, axis = 0) #some) => %x", "expected the number of a result after '#', found 'some'"),
     ],
 )
@@ -53,8 +62,43 @@ def test_what_is_wrong(text: str, message: str) -> None:
     assert message in str(error.value) and "r.mlir:1:" in str(error.value)
 
 
+def test_a_chain_of_a_pattern_that_the_file_defines() -> None:
+    """It goes through the first parameter. Written out it is the same rule."""
+    defined = 'pattern.define "step"(%v, %k) : relu(%v) * %k\n'
+    (named,) = rules_of_text(f'{defined}pattern.rule "r" : -@step*(exp(%x), constant) => %x', "r.mlir", CTX)
+    (plain,) = rules_of_text('pattern.rule "r" : -(relu(%v) * constant through %v)*(exp(%x)) => %x', "r.mlir", CTX)
+    type_ = "tensor<4xf32>"
+    for rule_, second in ((named, "%k"), (plain, "%k"), (named, "%e"), (plain, "%e")):
+        text = f"""func.func @main(%x: {type_}) -> {type_} {{
+  %k = graph.full 2.0 : {type_}
+  %e = graph.exp %x : ({type_}) -> {type_}
+  %1 = graph.relu %e : ({type_}) -> {type_}
+  %2 = graph.multiply %1, %k : ({type_}, {type_}) -> {type_}
+  %3 = graph.relu %2 : ({type_}) -> {type_}
+  %4 = graph.multiply {second}, %3 : ({type_}, {type_}) -> {type_}
+  %5 = graph.negative %4 : ({type_}) -> {type_}
+  func.return %5 : {type_}
+}}"""
+        module = parse_text(CTX, text, "p.mlir")
+        assert Driver(CTX, [rule_]).run(module) is (second == "%k")
+    with pytest.raises(StepwellError, match="a chain goes through the first parameter of 'none', found none"):
+        rules_of_text('pattern.define "none"() : relu(_)\npattern.rule "r" : -@none+() => _', "r.mlir", CTX)
+
+
+def test_a_chain_of_steps_that_a_function_makes() -> None:
+    x = Any_()
+    relu = is_op("graph.relu")
+    for step in (lambda before: relu(before).single_user(), relu, op("graph.relu", Any_()).names):
+        assert match(op("graph.negative", chain(step, x, least=3)), row("relu", "relu", "relu", "negative"))
+        assert match(op("graph.negative", chain(step, x, least=3)), row("relu", "abs", "relu", "negative")) is None
+
+
 def test_wrong_chains_in_python() -> None:
     x, link = Any_(), Any_()
+    with pytest.raises(RuleError, match="a step that is a function has its operands itself, found 1 beside it"):
+        chain(is_op("graph.add"), x, Any_())
+    with pytest.raises(TypeError, match="Chain takes patterns, found 'graph.relu'"):
+        chain(lambda before: "graph.relu", x)  # pyright: ignore
     with pytest.raises(RuleError, match="the step of a chain does not go through its link"):
         match(Chain(op("graph.relu", x), link, Constant()), row("relu"))
     with pytest.raises(RuleError, match="a chain has -1 steps or more"):
