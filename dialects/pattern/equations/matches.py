@@ -132,6 +132,8 @@ class Matches:
             value = self._add("rest", at, *each)
             self._scope.bind(name[:-3], value, at)
             return value
+        if name in self._scope.sizes:
+            self._tokens.fail(f"%{name} is a size, where a value stands", at)
         if name not in self._scope.names:
             self._scope.bind(name, self._add("any", at), at)
         return self._scope.names[name]
@@ -290,15 +292,15 @@ class Matches:
                 return True
             return False
 
-        value = self._add("has_shape", at, value, sizes=parse_sizes(self._tokens.parser, name_of))
+        subject, value = value, self._add("has_shape", at, value, sizes=parse_sizes(self._tokens.parser, name_of))
         for name, dimension in named_sizes:
             if name in self._scope.names or name in self._scope.functions:
                 self._tokens.fail(f"%{name} has been bound before", at)
-            known = self._scope.sizes.setdefault(name, (value, dimension))
-            if known != (value, dimension):
-                other = 0 if known[0] is value else 1
+            known = self._scope.sizes.setdefault(name, (subject, dimension))
+            if known != (subject, dimension):
+                other = 0 if known[0] is subject else 1
                 formula = StringAttr(f"size($0, {known[1]}) == size(${other}, {dimension})")
-                things = [known[0], value][: other + 1]
+                things = [known[0], subject][: other + 1]
                 self._scope.add("require", at, things, named(["compare"], {"formula": formula}), results=0)
         return value
 
