@@ -184,7 +184,7 @@ def attribute_of_number(value: Any) -> Attribute:
 
 
 def shown_formula(formula: Formula, keys: Sequence[str]) -> str:
-    """Returns the text of a formula with the names that the author of a rule gave to things, else `$0` for the first."""
+    """Returns the text of a formula with the names that the author of a rule gave to things, else with `$0`."""
 
     def name(place: str) -> str:
         key = keys[int(place)] if place.isdigit() and int(place) < len(keys) else ""
