@@ -25,7 +25,7 @@ from .closed_parts import count_step
 from .tracing import MATCH, TRACER, Bindings
 
 EVERYTHING: Final = -1
-"""In the place of the number of a root: the failure may depend on all that is bound."""
+"""Stands in the place of the number of a root where a failure may depend on all that is bound."""
 
 
 @dataclass(frozen=True)
