@@ -45,7 +45,8 @@ class Things:
         try:
             found = known_condition(required.name, len(required.keys), required.parameters)
             if required.name == COMPARE:
-                check_formula(dict(required.parameters)["formula"].data, self._kinds(required.keys), comparison=True)  # pyright: ignore
+                formula = dict(required.parameters)["formula"].data  # pyright: ignore
+                check_formula(formula, required.keys, self._kinds(required.keys), comparison=True)
         except RuleError as error:
             raise RuleError(error.message, at=required, hint=error.hint) from None
         things = [self._of_key.get(key) for key in required.keys]
@@ -65,7 +66,7 @@ class Things:
     def check_computed(self, wanted: Computed, at: object) -> None:
         """Raises `RuleError` unless the formula of an attribute takes what its names stand for."""
         try:
-            check_formula(wanted.formula, self._kinds(wanted.keys), comparison=False)
+            check_formula(wanted.formula, wanted.keys, self._kinds(wanted.keys), comparison=False)
         except RuleError as error:
             raise RuleError(error.message, at=at, hint=error.hint) from None
 

@@ -133,6 +133,12 @@ class Match:
     """The choices among orders of operands and alternatives that were made so far."""
     tried: dict[tuple[int, SSAValue], dict[str, Any] | None] = field(default_factory=dict)
     """What a closed part of the pattern binds at a value, `None` where it does not match."""
+    after: tuple[Any, Any] | None = None
+    """What comes after the parts that are being matched and are compiled once for all their places: a linked stack."""
+    blamed: set[int] = field(default_factory=set)
+    """The roots, by number, that the last failure depends on beside the names that the rest of the rule looks at."""
+    left: dict[tuple[Any, ...], list[Operation]] = field(default_factory=dict)
+    """The ops that are worth a try as a further root, by its number and by what the rest of the rule looks at."""
 
     def __repr__(self) -> str:
         return f"<stepwell.Match of rule {self.rule.name} at {self.root.name}>"

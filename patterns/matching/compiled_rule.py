@@ -30,9 +30,10 @@ from . import compile_values as compile_values
 from .closed_parts import CLOSED, TooManySteps, closed_parts
 from .compile_ops import compile_op
 from .deep_patterns import FEW_LEVELS, levels_of, room_for
-from .early_conditions import EARLY, early_conditions
+from .early_conditions import EARLY, early_conditions, needs_whole_match
 from .effects import compile_effects
 from .injective import compile_injective
+from .jumping_back import END, blame_everything, end_of
 from .matcher import (
     OpMatcher,
     compile_root,
@@ -41,6 +42,7 @@ from .matcher import (
     with_late_tests,
 )
 from .replacement import ReplacementMaker, compile_callback, compile_replacement, used_keys, values_bound
+from .shared_parts import SHARED, shared_parts
 from .tracing import MATCH, TRACER, Bindings, Next, ValueMatcher
 
 # Conditions
@@ -64,14 +66,17 @@ def _compile_conditions(rule: Rule, final: Next) -> Next:
 def _compile_condition(known: Condition, required: Require, following: Next) -> Next:
     keys, parameters, remark = required.keys, plain_parameters(known.function, required.parameters), required.remark
     function = known.function
-    tracer = TRACER.get()
+    tracer, jumps = TRACER.get(), END.get() is not None
 
     def check(bound: Bindings) -> bool:
         match: Match = bound[MATCH]
-        if function(match, *[bound[key] for key in keys], **parameters):
+        things = [bound[key] for key in keys]
+        if function(match, *things, **parameters):
             return following(bound)
+        if jumps and needs_whole_match(lambda part: function(part, *things, **parameters), match):
+            blame_everything(bound)
         if remark is not None:
-            match.remarks.append((remark, tuple(bound[key] for key in keys)))
+            match.remarks.append((remark, tuple(things)))
         if tracer is not None:
             tracer.condition(required, bound)
         return False
@@ -260,6 +265,12 @@ def _same_types(rule: Rule) -> Next:
     """Returns the last test: the replacements of the roots have their types, and several roots stand in one block."""
     kept = [item.key for item in rule.rhs if isinstance(item, Bound)] if len(rule.rhs) == 1 else []
 
+    def check(bound: Bindings) -> bool:
+        if same_types(bound):
+            return True
+        blame_everything(bound)
+        return False
+
     def same_types(bound: Bindings) -> bool:
         match: Match = bound[MATCH]
         if rule.also and len({op.parent for op in match.roots}) != 1:
@@ -274,7 +285,7 @@ def _same_types(rule: Rule) -> Next:
             )
         )
 
-    return same_types
+    return check
 
 
 def compile_rule(rule: Rule, ctx: Context | None = None) -> CompiledRule:
@@ -327,12 +338,15 @@ def _compile_rule(rule: Rule, ctx: Context | None) -> CompiledRule:
     closed = closed_parts(rule)
     levels = levels_of((rule.lhs, *rule.free))
     closed_token, early_token = CLOSED.set(closed), EARLY.set(early_conditions(rule, bool(closed)))
+    end_token, shared_token = END.set(end_of(rule)), SHARED.set(shared_parts((rule.lhs, *rule.free)))
     try:
         with room_for(levels):
             return _compile_checked(rule, levels)
     finally:
         CLOSED.reset(closed_token)
         EARLY.reset(early_token)
+        END.reset(end_token)
+        SHARED.reset(shared_token)
 
 
 def _check(rule: Rule, ctx: Context | None) -> None:

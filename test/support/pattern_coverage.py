@@ -135,7 +135,7 @@ ROWS = (
     Row("operands in any order", "L-17", ("Op", "unordered"), ("op",), ("unordered", "unordered with a rest")),
     Row("all operands that are left", "L-17", ("Rest",), ("rest",), ("each of the rest",)),
     Row("chain of any length", "L-17", ("Chain", "chain"), ("chain",),
-        ("chain", "chain of none", "chain of two operands")),
+        ("chain", "chain of none", "chain of steps", "chain of two operands")),
     Row("comparison of numbers", "L-17", ("compare",), ("require",), ("compare", "compare attributes")),
     Row("contrary of a condition", "L-17", ("negated",), ("require",), ("not a condition", "not a comparison")),
     Row("attribute that is computed", "L-17", ("Computed", "compute"), ("compute",), (), {
@@ -240,6 +240,28 @@ USES: tuple[tuple[str, str, str, str], ...] = (
      "rewrites/test_partition_functions.py::test_normalization_in_any_association"),
     ("algebraic simplification", "S4-61", "patterns/test_sweeps.py::test_algebra_until_nothing_changes",
      "test/filecheck/rewrites/apply_patterns/shipped_file.mlir"),
+    ("names stand for different values (injective)", "L-17",
+     "patterns/test_reach.py::test_two_results_of_one_op_are_different_in_an_injective_rule "
+     "patterns/test_jumping_back.py::test_the_first_match_is_found",
+     "patterns/test_reach.py::test_names_of_an_injective_rule_are_those_of_different_values "
+     "test/filecheck/rewrites/apply_patterns/reach.mlir"),
+    ("names of sizes, formulas over them", "L-17", "patterns/test_numbers.py::test_rules_in_python_compare_and_compute",
+     "patterns/test_numbers.py::test_an_equation_with_numbers_is_written_as_it_is_read "
+     "test/filecheck/rewrites/apply_patterns/numbers.mlir"),
+    ("chain of a pattern with a name", "L-17",
+     "patterns/test_reach.py::test_a_chain_of_steps_that_a_function_makes",
+     "patterns/test_reach.py::test_a_chain_of_a_pattern_that_the_file_defines"),
+    ("ops with effects are left, unless told", "L-17",
+     "patterns/test_effects.py::test_root_with_an_effect patterns/test_effects.py::test_new_op_with_an_effect "
+     "patterns/test_effects.py::test_partition patterns/test_pattern_fuzz.py::test_effects_as_the_slow_matcher",
+     "test/filecheck/rewrites/apply_patterns/effects.mlir"),
+    ("partitioned and composite functions are left, unless told", "L-17",
+     "patterns/test_effects.py::test_closed_functions",
+     "test/filecheck/rewrites/apply_patterns/closed_functions.mlir"),
+    ("a replacement of another type is refused", "L-17",
+     "patterns/test_right_sides.py::test_a_result_of_another_number_is_an_error "
+     "patterns/test_right_sides.py::test_a_result_of_another_type_is_no_match_or_an_error",
+     "patterns/test_right_sides.py::test_a_result_of_another_type_is_no_match_or_an_error"),
     ("unknown names", "S4-1", "patterns/test_larger_rules.py::test_an_unknown_op_is_an_error_with_a_context",
      "patterns/test_larger_rules.py::test_an_unknown_op_in_text_is_an_error_with_its_place"),
 )  # fmt: skip

@@ -64,12 +64,33 @@ def key_of(pattern: Any) -> str:
 
 
 def rule_assignments(rule: Rule, value: SSAValue) -> Iterator[Assignment]:
-    """The ways in which the left side stands for `value` and all conditions of the rule hold."""
+    """
+    The ways in which the left side stands for `value` and all conditions of the rule hold. A rule that replaces it
+    leaves an op with an effect alone.
+    """
+    if rule.rhs and not rule.effects and isinstance(value, OpResult) and has_effect(value.op):
+        return
     for way in assignments(rule.lhs, value, {}):
         if rule.injective and not are_different(rule, way):
             continue
         if all(required(each, way) for each in (*rule.when, *deferred(way))):
             yield way
+
+
+def has_effect(op: Operation) -> bool:
+    """
+    Whether an op, or one in it or in a function that it calls, calls a function of which nothing is known, or reads or
+    writes a buffer.
+    """
+    for each in op.walk():
+        if each.name in ("memref.load", "memref.store"):
+            return True
+        callee = each.properties.get("callee") if each.name == "func.call" else None
+        if isinstance(callee, SymbolRefAttr):
+            function = _function_named(callee.root_reference.data, each)
+            if function is None or not function.regions[0].blocks or has_effect(function):
+                return True
+    return False
 
 
 DEFERRED: Final = "deferred"

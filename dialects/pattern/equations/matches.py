@@ -102,6 +102,8 @@ class Matches:
             return self._result(at, self._element(self.variable(at), at))
         if tokens.take_if("("):
             value = self.read()
+            if tokens.take_if("through"):
+                return self._result(at, self._chain_of_steps(at, value))
             tokens.expect(")", "after the pattern in parentheses")
             return self._result(at, value)
         if tokens.take_if("_"):
@@ -139,6 +141,8 @@ class Matches:
             value = self._add("rest", at, *each)
             self._scope.bind(name[:-3], value, at)
             return value
+        if name in self._scope.sizes:
+            self._tokens.fail(f"%{name} is a size, where a value stands", at)
         if name not in self._scope.names:
             self._scope.bind(name, self._add("any", at), at)
         return self._scope.names[name]
@@ -168,12 +172,18 @@ class Matches:
         return self._call(at)
 
     def _defined(self, at: int) -> SSAValue:
-        """Reads `@twice(%x)`, a pattern that the file defines above."""
+        """Reads `@twice(%x)`, a pattern that the file defines above, and `@twice+(%x)`, a chain of it."""
         name = self._tokens.symbol()
+        mark = self._tokens.take_if("+", "*")
         arguments, properties = self.arguments(f"'@{name}'")
         if properties:
             self._tokens.fail(f"the pattern '{name}' takes patterns only, no attributes", at)
-        return expand(self._scope, name, arguments, at)
+        if mark is None:
+            return expand(self._scope, name, arguments, at)
+        if not arguments:
+            self._tokens.fail(f"a chain goes through the first parameter of '{name}', found none", at)
+        link = self._add("any", at)
+        return self._linked(at, expand(self._scope, name, [link, *arguments[1:]], at), link, arguments[0], mark)
 
     def _argument(self, at: int) -> SSAValue:
         parser = self._tokens.parser
@@ -192,7 +202,7 @@ class Matches:
         mark = self._tokens.take_if("?", "+", "*")
         values, properties = self.arguments(f"'{' or '.join(names)}'")
         if mark in ("+", "*"):
-            return self._chain(at, names, values, properties, 1 if mark == "+" else 0)
+            return self._chain(at, names, values, properties, mark)
         value = self._op(at, names, *values, properties=properties)
         if unordered:
             value.owner.properties["unordered"] = UnitAttr()  # pyright: ignore
@@ -208,15 +218,32 @@ class Matches:
         names: list[str],
         values: list[SSAValue],
         properties: dict[str, Attribute | str],
-        least: int,
+        mark: str,
     ) -> SSAValue:
         """Makes a chain of ops, of which the first operand stands for the one before."""
         if not values:
             self._tokens.fail("a chain goes through the first operand of each op, found none", at)
         link = self._add("any", at)
-        step = self._op(at, names, link, *values[1:], properties=properties)
-        given: dict[str, Attribute] = {} if least else {"least": IntegerAttr(0, i64)}
-        return self._add("chain", at, step, link, values[0], **given)
+        return self._linked(at, self._op(at, names, link, *values[1:], properties=properties), link, values[0], mark)
+
+    def _chain_of_steps(self, at: int, step: SSAValue) -> SSAValue:
+        """Reads `%l)+(%x)` behind `(relu(%l) * 2 through`: a chain of steps, where `%l` is the value before one."""
+        tokens, here = self._tokens, self._tokens.position
+        name = tokens.variable("the name of the value before a step")
+        link = self._scope.bound(name, here)
+        if getattr(link.owner, "name", "") != "pattern.any":
+            tokens.fail(f"a chain goes through any value, found a pattern for %{name}", here)
+        tokens.expect(")", "after a step of a chain")
+        if (mark := tokens.take_if("+", "*")) is None:
+            tokens.fail(f"expected '+' or '*' after a step of a chain, found {tokens.found()}")
+        tokens.expect("(", f"after '{mark}'")
+        start = self.read()
+        tokens.expect(")", "after the pattern that a chain begins with")
+        return self._linked(at, step, link, start, mark)
+
+    def _linked(self, at: int, step: SSAValue, link: SSAValue, start: SSAValue, mark: str) -> SSAValue:
+        given: dict[str, Attribute] = {"least": IntegerAttr(0, i64)} if mark == "*" else {}
+        return self._add("chain", at, step, link, start, **given)
 
     def _call_of_function(self, name: str, at: int) -> SSAValue:
         values, properties = self.arguments(f"'%{name}'")
@@ -288,9 +315,9 @@ class Matches:
                 return True
             return False
 
-        value = self._add("has_shape", at, value, sizes=parse_sizes(self._tokens.parser, name_of))
+        subject, value = value, self._add("has_shape", at, value, sizes=parse_sizes(self._tokens.parser, name_of))
         for name, dimension in named_sizes:
-            self._scope.bind_size(name, Size("size", value, dimension), at)
+            self._scope.bind_size(name, Size("size", subject, dimension), at)
         return value
 
     def _held(self, value: SSAValue, at: int) -> SSAValue:

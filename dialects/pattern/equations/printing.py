@@ -213,25 +213,22 @@ class _Writer:
         return f"{subject} holds {_string(op.properties['condition'])}{f'({inside})' if inside else ''}", _SUFFIX
 
     def _chain(self, op: Operation) -> tuple[str, int]:
-        """Returns a chain of ops that goes through their first operand. No other chain has an equation."""
+        """
+        Returns a chain. One of ops that goes through their first operand has a short form. One of two steps or more has
+        no equation.
+        """
         step, link, start = op.operands
-        made = step.owner
-        least = op.properties.get("least")
-        if (
-            not isinstance(made, Operation)
-            or made.name != "pattern.op"
-            or not made.operands
-            or made.operands[0] is not link
-            or self._uses[link] > 2
-            or self._uses[step] > 1
-            or "unordered" in made.properties
-            or (least is not None and _number(least) not in ("0", "1"))
-        ):
+        made, least = step.owner, op.properties.get("least")
+        assert isinstance(made, Operation)
+        if least is not None and _number(least) not in ("0", "1"):
             raise NoEquation
+        mark = "*" if least is not None and _number(least) == "0" else "+"
+        if not self._is_plain(made, step, link):
+            text = self._pattern(step, _SUFFIX)
+            return f"({text} through {self._name(link)}){mark}({self._pattern(start, _SUFFIX)})", _PRIMARY
         head = _heads(_string(made.properties["target"]))
         self._written.update((step, link))
         parts = [self._pattern(each, _SUFFIX) for each in (start, *made.operands[1:])]
-        mark = "*" if least is not None and _number(least) == "0" else "+"
         return f"{head}{mark}({', '.join([*parts, *self._properties(made)])})", _PRIMARY
 
     def _element(self, op: Operation) -> tuple[str, int]:
@@ -242,6 +239,17 @@ class _Writer:
     def _named_any(self, value: SSAValue) -> str:
         self._written.add(value)
         return self._name(value)
+
+    def _is_plain(self, made: Operation, step: SSAValue, link: SSAValue) -> bool:
+        """Returns whether a step is an op whose first operand is the value before, and nothing else asks for either."""
+        return (
+            made.name == "pattern.op"
+            and len(made.operands) > 0
+            and made.operands[0] is link
+            and self._uses[link] <= 2
+            and self._uses[step] <= 1
+            and "unordered" not in made.properties
+        )
 
     def _properties(self, op: Operation) -> list[str]:
         """Returns the properties of an op of a match, with those that get a name."""

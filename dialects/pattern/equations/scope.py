@@ -194,6 +194,8 @@ class Scope:
 
     def bound(self, name: str, at: int) -> SSAValue:
         """Returns what `name` is bound to. Fails where that is nothing."""
+        if name in self.sizes:
+            self.tokens.fail(f"%{name} is a size, where a value stands", at)
         if name not in self.names:
             known = ", ".join(f"%{each}" for each in self.names)
             self.tokens.fail(f"%{name} is not bound by the match; bound are {known}", at)
