@@ -158,7 +158,7 @@ def unet() -> ModelProto:
     scales = net.constant(np.array([1, 1, 2, 2], np.float32))
     up = net.op("Resize", deep, "", scales, mode="linear", coordinate_transformation_mode="half_pixel")
     both = net.op("Relu", net.conv(net.op("Concat", first, up, axis=1), 32, 12))
-    padded = net.op("Pad", both, net.ints(0, 0, 1, 0, 0, 0, 0, 2), mode="constant")
+    padded = net.op("Pad", both, net.ints(0, 0, 1, 0, 0, 0, 0, 2), net.number(0.5), mode="constant")
     return net.model(net.op("Sigmoid", net.conv(padded, 12, 1, 1)), net.op("ArgMax", both, axis=1))
 
 

@@ -4,6 +4,7 @@ The programs in which faults are looked for, by name.
 - `mlp`, `bert`, …: the nets of `models.py`.
 - `snippet:NAME`: a random program with the ops of one snippet beside it. It stands for programs that have ops which no
   net of the list has.
+- `alone:NAME`: the ops of one snippet, for faults that show on huge numbers, where a random program overflows.
 - `scheduled`: a loop function with a schedule.
 - `random:SEED`: a random program.
 """
@@ -19,8 +20,8 @@ import stepwell
 from stepwell.testing import random_program
 from xdsl.dialects.builtin import ModuleOp
 
-SIZE: Final = 12
-"""The ops of the random program beside a snippet."""
+SEED, SIZE = 5, 12
+"""The random program beside a snippet, which fails on no inputs."""
 
 F32, BOOLEAN, INTEGER = "tensor<5x21xf32>", "tensor<5x21xi1>", "tensor<5x21xi32>"
 
@@ -148,6 +149,7 @@ SNIPPETS: Final[dict[str, Snippet]] = {
         "%r = graph.matmul %p, %q : (tensor<13x37xf32>, tensor<37x21xf32>) -> tensor<13x21xf32>",
         {"%r": "tensor<13x21xf32>"},
     ),
+    "softmax": _map("%r = graph.softmax %p, axis = -1 : (T) -> T"),
     "small": _map("%a = graph.add %p, %q : (T, T) -> T\n%r = graph.tanh %a : (T) -> T", "tensor<7x7xf32>"),
     "columns": Snippet(
         {"%p": "tensor<1024x200xf32>"},
@@ -202,12 +204,21 @@ def program(name: str) -> ModuleOp:
     """Returns a program by name."""
     kind, _, rest = name.partition(":")
     if kind == "snippet":
-        return stepwell.parse(beside(SNIPPETS[rest], random_program(len(rest), SIZE).text))
+        return stepwell.parse(beside(SNIPPETS[rest], random_program(SEED, SIZE).text))
+    if kind == "alone":
+        return stepwell.parse(alone(SNIPPETS[rest]))
     if kind == "random":
         return stepwell.parse(random_program(int(rest), 30).text)
     if kind == "scheduled":
         return stepwell.parse(SCHEDULED)
     return stepwell.from_onnx(models.MODELS[name]())
+
+
+def alone(snippet: Snippet) -> str:
+    """Returns a program that computes the snippet."""
+    given = ", ".join(f"{name}: {type_}" for name, type_ in snippet.arguments.items())
+    values, types = ", ".join(snippet.results), ", ".join(snippet.results.values())
+    return f"func.func @main({given}) -> ({types}) {{\n{snippet.lines}\nfunc.return {values} : {types}\n}}"
 
 
 def beside(snippet: Snippet, text: str) -> str:
