@@ -199,7 +199,7 @@ class StepwellOptMain(xDSLOptMain):
                 outcome.in_parser = True
                 module = self._parse(chunk)
                 outcome.in_parser = False
-                if self.args.bisect:
+                if self.args.bisect or self.args.bisect_command is not None:
                     outcome.output = self._bisected(module)
                     return outcome
                 self.apply_passes(module)
@@ -257,6 +257,11 @@ class StepwellOptMain(xDSLOptMain):
         from .options.checks import checking, report_of_bisection
 
         args = self.args
+        if args.bisect_command is not None:
+            from ..trust.commanded import bisect_command
+
+            with opt_passes.context(args):
+                return f"{bisect_command(self.ctx, module, self.passes, args.bisect_command)}\n"
         check = checking(args.inputs, args.shapes, args.seed, args.save_inputs)
         with opt_passes.context(args):
             return report_of_bisection(self.ctx, module, self.passes, check.options) + "\n"

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from xdsl.dialects.builtin import ModuleOp
+
 from ..core.messages.points import SourcePoint
 from ..lazy_dataclass import dataclass
 from ..reference.element_types import Array
@@ -52,11 +54,14 @@ class Found:
 
 @dataclass(frozen=True)
 class Failed:
-    """What ended a run: the case, what is wrong, and the number of passes that may be to blame."""
+    """What ended a run: a case, with what it gave before, what is wrong, and how many passes may be to blame."""
 
     case: Case
     found: Found
     suspects: int
+    original: ModuleOp
+    """The program before all passes."""
+    weights: Mapping[str, Array]
 
 
 @dataclass

@@ -204,11 +204,9 @@ class CheckSemantics(Instrument):
 
     # For searches
 
-    def begin(self, module: ModuleOp, like: Case) -> None:
-        """Runs a program on the inputs of a case that has failed, to compare other programs with it."""
-        self._start(module)
-        alike = [each for each in self.cases if each.entry.name == like.entry.name]
-        self.cases = [each for each in alike if each.inputs.kind == like.inputs.kind] or alike
+    def begin(self, failed: Failed) -> None:
+        """Takes over the case that has failed, to compare other programs with what it gave before."""
+        self.cases, self._original, self.weights = [failed.case], failed.original, failed.weights
 
     def wrong_after(self, passes: Sequence[ModulePass], module: ModuleOp, classes: Iterable[str]) -> Found | None:
         """Returns what is wrong with a program that passes have made, if anything."""
@@ -321,7 +319,8 @@ class CheckSemantics(Instrument):
     def _fail(self, case: Case, pass_: ModulePass, numerics: str, after: Outcome, found: Found) -> None:
         what, result = found.what, found.result
         point = case.point if result is None or result >= len(case.places) else case.places[result] or case.point
-        self.failed = Failed(case, found, len(self._unchecked))
+        assert self._original is not None
+        self.failed = Failed(case, found, len(self._unchecked), self._original, self.weights)
         several = len(self._unchecked) > 1
         names = ", ".join(f"'{each}'" for each in self._unchecked)
         subject = f"one of the passes {names}" if several else f"pass '{pass_}'"

@@ -17,7 +17,7 @@ from xdsl.ir import Operation
 from ..lazy_dataclass import dataclass
 from ..reference.element_types import Array, is_float
 from .compare import Slack, slack_of
-from .evaluate import CannotRunError, Outcome, evaluate, interpreted
+from .evaluate import STEPS_TO_BE_SURE, CannotRunError, Outcome, evaluate, interpreted
 from .inputs import InputSet
 
 SAMPLES = 3
@@ -45,7 +45,7 @@ def sensitivity(
     is_graph = any(op.name.startswith("graph.") for op in module.walk())
     watching = _Watching(inputs.is_finite)
     if is_graph:
-        interpreted(module, entry, inputs.arrays, weights, observe=watching.observe)
+        interpreted(module, entry, inputs.arrays, weights, observe=watching.observe, max_steps=STEPS_TO_BE_SURE)
     samples: list[tuple[Array, ...]] = []
     for number in range(SAMPLES):
         outcome = _sample(module, entry, inputs, weights, results, number, is_graph)
@@ -78,7 +78,7 @@ def _sample(
 
     try:
         if is_graph:
-            return interpreted(module, entry, arrays, own, observe=observe)
+            return interpreted(module, entry, arrays, own, observe=observe, max_steps=STEPS_TO_BE_SURE)
         return evaluate(module, entry, arrays, own, results)
     except CannotRunError:
         return Outcome(failure="no sample")

@@ -13,7 +13,8 @@ from xdsl.passes import ModulePass
 
 from ...core.messages.diagnostics import Diagnostic, StepwellError
 from ...trust.bisect import bisect
-from ...trust.check import CheckOptions, CheckSemantics
+from ...trust.cases import CheckOptions
+from ...trust.check import CheckSemantics
 from .array_files import array_of, read_array, read_arrays
 from .shapes import shapes_of
 
@@ -39,7 +40,7 @@ def checking_of_run(options: argparse.Namespace) -> CheckSemantics:
 def report_of_bisection(ctx: Context, module: ModuleOp, passes: Sequence[ModulePass], options: CheckOptions) -> str:
     """Returns what `--bisect` found, as text."""
     found = bisect(ctx, module, passes, options)
-    return "no pass changes a result" if found is None else str(found)
+    return "no pass fails, and none changes a result" if found is None else str(found)
 
 
 def _archive(path: str) -> dict[str, Any]:

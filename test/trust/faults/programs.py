@@ -94,6 +94,7 @@ SNIPPETS: Final[dict[str, Snippet]] = {
         f"%r = graph.bias_add %p, %q : ({F32}, tensor<21xf32>) -> {F32}",
         {"%r": F32},
     ),
+    "norm": _map("%r = graph.l2_normalize %p, axis = [1] : (T) -> T"),
     "requantised": Snippet(
         {"%p": "tensor<5x21xi8>"},
         "%s = graph.full 0.5 : tensor<f32>\n%t = graph.full 0.25 : tensor<f32>\n%z = graph.full 0 : tensor<i8>\n"
@@ -227,7 +228,7 @@ def beside(snippet: Snippet, text: str) -> str:
     names |= {name: f"%own_{name[1:]}" for name in snippet.arguments}
     lines = re.sub(r"%\w+", lambda found: names[found[0]], snippet.lines)
     more = ", ".join(f"{names[name]}: {type_}" for name, type_ in snippet.arguments.items())
-    values = ", ".join(names[name] for name in snippet.results)
+    values = ", ".join(f"%own_{name[1:]}" for name in snippet.results)
     types = ", ".join(snippet.results.values())
     head = re.search(r"@main\((.*?)\) -> \(?(.*?)\)? \{\n", text)
     tail = re.search(r"  func\.return (.*?) : (.*)\n", text)
