@@ -62,7 +62,7 @@ class _Wrong:
         with counting() as self.earlier:
             run_pipeline(ctx, self.before, passes[:start])
         self.check = CheckSemantics(check.options)
-        self.check.begin(check.failed)
+        self.check.begin(check.failed, self.passes)
         self.runs = 3
         """The run that saw it, the one that only looks for failures, and the one up to the pass."""
 

@@ -24,6 +24,7 @@ from ..core.messages.locations import nearest_source_point
 from ..core.messages.points import SourcePoint
 from ..core.passes.applications import Applications, counted, counting
 from ..core.passes.instrument import Instrument
+from ..core.passes.pipeline_text import parse_pipeline
 from ..core.passes.pipelines import PassFailure
 from ..lazy_dataclass import dataclass
 from ..reference.element_types import Array
@@ -33,6 +34,7 @@ from .compare import Comparison, exactly, nearly
 from .entries import Entry, entries, weights_of
 from .evaluate import (
     INTERPRETER,
+    LOWERING,
     MOST_STEPS,
     NATIVE,
     STEPS_TO_BE_SURE,
@@ -72,6 +74,8 @@ class CheckSemantics(Instrument):
     _reason: str = ""
     _is_long: bool = False
     _max_steps: int = MOST_STEPS
+    _asks: bool = True
+    """True where the interpreter is asked whether native code is wrong."""
     _index: int = 0
     _classes: set[str] = field(default_factory=set)
     _scope: Any = None
@@ -204,9 +208,19 @@ class CheckSemantics(Instrument):
 
     # For searches
 
-    def begin(self, failed: Failed) -> None:
-        """Takes over the case that has failed, to compare other programs with what it gave before."""
+    def begin(self, failed: Failed, passes: Sequence[ModulePass]) -> None:
+        """
+        Takes over the case that has failed, to compare programs that `passes` make with what it gave before.
+
+        Where one of them lowers programs to native code, it would do to the rest of a program what is to be left out.
+        So such programs are interpreted, and others run natively without asking the interpreter.
+        """
         self.cases, self._original, self.weights = [failed.case], failed.original, failed.weights
+        lowering = {each.name for each in parse_pipeline(LOWERING)}
+        if any(each.name in lowering for each in passes):
+            self._max_steps = STEPS_TO_BE_SURE
+        else:
+            self._asks = False
 
     def wrong_after(self, passes: Sequence[ModulePass], module: ModuleOp, classes: Iterable[str]) -> Found | None:
         """Returns what is wrong with a program that passes have made, if anything."""
@@ -260,7 +274,7 @@ class CheckSemantics(Instrument):
         inputs, outputs = [each.inputs.arrays for each in cases], [each.outcome.arrays for each in cases]
         for case, after in zip(cases, self._runs(module, cases[0].entry.name, inputs, outputs), strict=True):
             found = self._found(case, after, numerics)
-            if found is not None and after.how == NATIVE:
+            if found is not None and after.how == NATIVE and self._asks:
                 after, found = self._surely(case, after, found, numerics, module)
             yield case, after, found
             if len(cases) > 1 and [case] == self.cases:

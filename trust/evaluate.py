@@ -31,6 +31,9 @@ from ..runtime.errors import ExecutionError
 INTERPRETER = "by the reference interpreter"
 NATIVE = "natively"
 
+LOWERING = "O0"
+"""The pipeline that lowers what is run natively."""
+
 MOST_STEPS = 200_000
 """The ops that the interpreter runs for one set of inputs. Longer programs run natively."""
 
@@ -193,7 +196,7 @@ def _compiled_and_run(
 ) -> Iterator[Outcome]:
     """Compiles a program, and returns what runs it on one set of inputs after the other."""
     try:
-        program = compile(clone_op(module), entry=entry, pipeline="O0", cache=False, weights=weights, threads=1)
+        program = compile(clone_op(module), entry=entry, pipeline=LOWERING, cache=False, weights=weights, threads=1)
     except Exception as error:
         raise CannotRunError(f"it cannot be compiled: {error}") from None
     return (_run_once(program, arrays) for arrays in inputs)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 Answer = bool | None
-"""Whether something is bad, or `None` where that cannot be told."""
+"""True where something is bad, `None` where that cannot be told."""
 
 
 def first_bad(ask: Callable[[int], Answer], most: int, least: int = 0) -> tuple[int, int]:

@@ -58,12 +58,12 @@ class Applications:
 
     limit: int | None = None
     by_function: bool = True
-    """Whether the functions that a pass changes count, where it asks about nothing itself."""
+    """True where the functions that a pass changes count, if it asks about nothing itself."""
     goes_on: bool = False
-    """Whether what later passes need is always allowed, and does not count. Then no pipeline ends early."""
+    """True where what later passes need is always allowed, and does not count. Then no pipeline ends early."""
     count: int = 0
     asked: int = 0
-    """How often somebody asked, whatever the answer was."""
+    """The number of questions, whatever the answers were."""
     apart: bool = True
     """False where the limit is among functions that cannot be told apart, so that all of them were left out."""
     last: Application | None = None

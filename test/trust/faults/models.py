@@ -103,20 +103,19 @@ class Net:
 def mlp() -> ModelProto:
     """Three layers with relu and a softmax, as the net of examples/mnist_mlp."""
     net = Net(1)
-    x = net.input(4, 50)
-    for inside, outside in ((50, 72), (72, 40)):
+    x = net.input(3, 40)
+    for inside, outside in ((40, 56), (56, 24)):
         x = net.op("Relu", net.linear(x, inside, outside))
-    return net.model(net.op("Softmax", net.linear(x, 40, 10), axis=-1))
+    return net.model(net.op("Softmax", net.linear(x, 24, 10), axis=-1))
 
 
 def lenet() -> ModelProto:
     """LeCun et al., 1998: convolutions without padding, tanh, mean pooling, dense layers."""
     net = Net(2)
-    x = net.input(1, 1, 16, 16)
+    x = net.input(1, 1, 10, 10)
     x = net.op("Tanh", net.op("Conv", x, net.weight(6, 1, 5, 5), net.weight(6, scale=0.1)))
     x = net.op("AveragePool", x, kernel_shape=[2, 2], strides=[2, 2])
-    x = net.op("Tanh", net.op("Conv", x, net.weight(16, 6, 3, 3), net.weight(16, scale=0.1)))
-    x = net.op("AveragePool", x, kernel_shape=[2, 2], strides=[2, 2])
+    x = net.op("Tanh", net.op("Conv", x, net.weight(16, 6, 2, 2), net.weight(16, scale=0.1)))
     x = net.op("Tanh", net.linear(net.op("Flatten", x), 64, 24))
     return net.model(net.op("LogSoftmax", net.linear(x, 24, 10), axis=-1))
 
@@ -124,7 +123,7 @@ def lenet() -> ModelProto:
 def resnet() -> ModelProto:
     """He et al., 2016: a stem with pooling, a basic block, one with a stride, the mean of an image."""
     net = Net(3)
-    x = net.input(1, 3, 20, 20)
+    x = net.input(1, 3, 12, 12)
     x = net.op("Relu", net.norm(net.conv(x, 3, 16, 7, 2), 16))
     x = net.op("MaxPool", x, kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1])
     y = net.op("Relu", net.norm(net.conv(x, 16, 16), 16))
@@ -138,7 +137,7 @@ def resnet() -> ModelProto:
 def mobilenet() -> ModelProto:
     """Sandler et al., 2018: depthwise convolutions between narrow ones, relu6, and a squeeze and excitation."""
     net = Net(4)
-    x = net.input(1, 8, 12, 11)
+    x = net.input(1, 8, 6, 5)
     zero, six = net.number(0.0), net.number(6.0)
     y = net.op("Clip", net.norm(net.conv(x, 8, 32, 1), 32), zero, six)
     y = net.op("Clip", net.norm(net.conv(y, 32, 32, 3, 1, 32), 32), zero, six)
@@ -152,7 +151,7 @@ def mobilenet() -> ModelProto:
 def unet() -> ModelProto:
     """Ronneberger et al., 2015: down by pooling, up by resizing, with a concatenation across."""
     net = Net(5)
-    x = net.input(1, 2, 12, 12)
+    x = net.input(1, 2, 6, 6)
     first = net.op("Relu", net.conv(x, 2, 12))
     deep = net.op("Relu", net.conv(net.op("MaxPool", first, kernel_shape=[2, 2], strides=[2, 2]), 12, 20))
     scales = net.constant(np.array([1, 1, 2, 2], np.float32))
@@ -165,15 +164,15 @@ def unet() -> ModelProto:
 def bert() -> ModelProto:
     """Devlin et al., 2019: embeddings, attention with a mask, gelu of erf, layer normalisations."""
     net = Net(6)
-    words = net.input(1, 9, dtype=TensorProto.INT64)
-    mask = net.input(1, 9)
+    words = net.input(1, 5, dtype=TensorProto.INT64)
+    mask = net.input(1, 5)
     x = net.op("Gather", net.weight(30, 32, scale=1.0), words)
-    x = net.layer_norm(net.op("Add", x, net.weight(9, 32, scale=0.3)), 32)
+    x = net.layer_norm(net.op("Add", x, net.weight(5, 32, scale=0.3)), 32)
     kept = net.op("Unsqueeze", net.op("Mul", net.op("Sub", net.number(1.0), mask), net.number(-9.0)), net.ints(1, 2))
-    x = net.layer_norm(net.op("Add", x, net.attention(x, 9, 2, 16, kept)), 32)
-    y = net.linear(x, 32, 80)
+    x = net.layer_norm(net.op("Add", x, net.attention(x, 5, 2, 16, kept)), 32)
+    y = net.linear(x, 32, 48)
     y = net.op("Mul", net.op("Mul", y, net.number(0.5)), _one_plus_erf(net, y))
-    return net.model(net.layer_norm(net.op("Add", x, net.linear(y, 80, 32)), 32))
+    return net.model(net.layer_norm(net.op("Add", x, net.linear(y, 48, 32)), 32))
 
 
 def _one_plus_erf(net: Net, x: str) -> str:
@@ -183,40 +182,40 @@ def _one_plus_erf(net: Net, x: str) -> str:
 def gpt() -> ModelProto:
     """Radford et al., 2019: a causal mask made of ranges, gelu of tanh spelt out, logits by the embeddings."""
     net = Net(7)
-    words = net.input(1, 12, dtype=TensorProto.INT64)
+    words = net.input(1, 6, dtype=TensorProto.INT64)
     table = net.weight(40, 24, scale=0.5)
-    x = net.op("Add", net.op("Gather", table, words), net.weight(12, 24, scale=0.2))
-    rows, columns = net.ints(*range(12)), net.ints(*range(12))
+    x = net.op("Add", net.op("Gather", table, words), net.weight(6, 24, scale=0.2))
+    rows, columns = net.ints(*range(6)), net.ints(*range(6))
     rows = net.op("Unsqueeze", rows, net.ints(1))
     future = net.op("Greater", net.op("Unsqueeze", columns, net.ints(0)), rows)
     mask = net.op("Where", future, net.number(-1e9), net.number(0.0))
-    x = net.op("Add", x, net.attention(net.layer_norm(x, 24), 12, 3, 8, mask))
-    y = net.linear(net.layer_norm(x, 24), 24, 64)
+    x = net.op("Add", x, net.attention(net.layer_norm(x, 24), 6, 3, 8, mask))
+    y = net.linear(net.layer_norm(x, 24), 24, 40)
     cube = net.op("Pow", y, net.number(3.0))
     inner = net.op("Mul", net.op("Add", y, net.op("Mul", cube, net.number(0.044715))), net.number(0.7978846))
     y = net.op("Mul", net.op("Mul", y, net.number(0.5)), net.op("Add", net.op("Tanh", inner), net.number(1.0)))
-    x = net.layer_norm(net.op("Add", x, net.linear(y, 64, 24)), 24)
+    x = net.layer_norm(net.op("Add", x, net.linear(y, 40, 24)), 24)
     return net.model(net.op("MatMul", x, net.op("Transpose", table, perm=[1, 0])))
 
 
 def llama() -> ModelProto:
     """Touvron et al., 2023: rotary positions, root mean squares, gated silu, grouped queries."""
     net = Net(8)
-    x = net.input(1, 8, 32)
+    x = net.input(1, 6, 32)
     y = _rms(net, x, 32)
-    angles = np.outer(np.arange(8), 10000.0 ** (-np.arange(8) / 8))
+    angles = np.outer(np.arange(6), 10000.0 ** (-np.arange(8) / 8))
     cos, sin = (net.constant(np.tile(f(angles), 2)[None, None].astype(np.float32)) for f in (np.cos, np.sin))
-    q = _rotated(net, net.heads(net.op("MatMul", y, net.weight(32, 32)), 8, 2, 16), cos, sin)
-    k = _rotated(net, net.heads(net.op("MatMul", y, net.weight(32, 16)), 8, 1, 16), cos, sin)
-    v = net.heads(net.op("MatMul", y, net.weight(32, 16)), 8, 1, 16)
+    q = _rotated(net, net.heads(net.op("MatMul", y, net.weight(32, 32)), 6, 2, 16), cos, sin)
+    k = _rotated(net, net.heads(net.op("MatMul", y, net.weight(32, 16)), 6, 1, 16), cos, sin)
+    v = net.heads(net.op("MatMul", y, net.weight(32, 16)), 6, 1, 16)
     scores = net.op("Div", net.op("MatMul", q, net.op("Transpose", k, perm=[0, 1, 3, 2])), net.number(4.0))
     mixed = net.op("MatMul", net.op("Softmax", scores, axis=-1), v)
-    mixed = net.op("Reshape", net.op("Transpose", mixed, perm=[0, 2, 1, 3]), net.ints(1, 8, 32))
+    mixed = net.op("Reshape", net.op("Transpose", mixed, perm=[0, 2, 1, 3]), net.ints(1, 6, 32))
     x = net.op("Add", x, net.op("MatMul", mixed, net.weight(32, 32)))
     y = _rms(net, x, 32)
-    gate = net.op("MatMul", y, net.weight(32, 70))
+    gate = net.op("MatMul", y, net.weight(32, 40))
     gate = net.op("Mul", gate, net.op("Sigmoid", gate))
-    y = net.op("MatMul", net.op("Mul", gate, net.op("MatMul", y, net.weight(32, 70))), net.weight(70, 32))
+    y = net.op("MatMul", net.op("Mul", gate, net.op("MatMul", y, net.weight(32, 40))), net.weight(40, 32))
     return net.model(net.op("Add", x, y))
 
 
@@ -236,7 +235,7 @@ def _rotated(net: Net, x: str, cos: str, sin: str) -> str:
 def quantised() -> ModelProto:
     """A convolution and a dense layer on bytes, as quantisation-aware training exports them."""
     net = Net(9)
-    x = net.input(1, 4, 10, 10)
+    x = net.input(1, 4, 6, 6)
     scale, zero = net.number(0.02), net.constant(np.array(128, np.uint8))
 
     def both(value: str) -> str:
@@ -249,13 +248,13 @@ def quantised() -> ModelProto:
     y = net.op("Relu", net.op("Conv", both(x), stored(16, 4, 3, 3), net.weight(16, scale=0.1), pads=[1, 1, 1, 1]))
     y = both(net.op("MaxPool", both(y), kernel_shape=[2, 2], strides=[2, 2]))
     y = net.op("Reshape", y, net.ints(1, -1))
-    return net.model(both(net.op("Add", net.op("MatMul", both(y), stored(400, 12)), net.weight(12, scale=0.1))))
+    return net.model(both(net.op("Add", net.op("MatMul", both(y), stored(144, 12)), net.weight(12, scale=0.1))))
 
 
 def recurrent() -> ModelProto:
     """Hochreiter and Schmidhuber, 1997: a long short-term memory over a sequence, and its last state."""
     net = Net(10)
-    x = net.input(5, 1, 12)
+    x = net.input(3, 1, 12)
     weights = (net.weight(1, 64, 12, scale=0.3), net.weight(1, 64, 16, scale=0.3), net.weight(1, 128, scale=0.1))
     _, last, _ = net.op("LSTM", x, *weights, outputs=3, hidden_size=16)
     return net.model(net.linear(net.op("Reshape", last, net.ints(1, 16)), 16, 3))
@@ -264,20 +263,20 @@ def recurrent() -> ModelProto:
 def mixer() -> ModelProto:
     """Tolstikhin et al., 2021: patches, products over patches and over channels with transposes between them."""
     net = Net(11)
-    x = net.op("Conv", net.input(1, 3, 16, 16), net.weight(24, 3, 4, 4), strides=[4, 4])
-    x = net.op("Transpose", net.op("Reshape", x, net.ints(1, 24, 16)), perm=[0, 2, 1])
+    x = net.op("Conv", net.input(1, 3, 12, 12), net.weight(24, 3, 4, 4), strides=[4, 4])
+    x = net.op("Transpose", net.op("Reshape", x, net.ints(1, 24, 9)), perm=[0, 2, 1])
     y = net.op("Transpose", net.layer_norm(x, 24), perm=[0, 2, 1])
-    y = net.linear(net.op("Gelu", net.linear(y, 16, 40)), 40, 16)
+    y = net.linear(net.op("Gelu", net.linear(y, 9, 20)), 20, 9)
     x = net.op("Add", x, net.op("Transpose", y, perm=[0, 2, 1]))
-    y = net.linear(net.op("Gelu", net.linear(net.layer_norm(x, 24), 24, 56)), 56, 24)
+    y = net.linear(net.op("Gelu", net.linear(net.layer_norm(x, 24), 24, 40)), 40, 24)
     return net.model(net.op("ReduceMean", net.op("Add", x, y), net.ints(1), keepdims=0))
 
 
 def wide() -> ModelProto:
     """A dense layer and a map that are large enough for blocks of the caches and several threads."""
     net = Net(12)
-    x = net.input(96, 130)
-    y = net.op("Exp", net.op("Mul", net.linear(x, 130, 200), net.number(0.3)))
+    x = net.input(64, 40)
+    y = net.op("Exp", net.op("Mul", net.linear(x, 40, 200), net.number(0.3)))
     return net.model(net.op("Add", y, net.op("ReduceSum", y, net.ints(1), keepdims=1)))
 
 

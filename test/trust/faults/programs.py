@@ -94,7 +94,7 @@ SNIPPETS: Final[dict[str, Snippet]] = {
         f"%r = graph.bias_add %p, %q : ({F32}, tensor<21xf32>) -> {F32}",
         {"%r": F32},
     ),
-    "norm": _map("%r = graph.l2_normalize %p, axis = [1] : (T) -> T"),
+    "norm": _map("%r = graph.l2_normalize %p, axes = [1] : (T) -> T"),
     "requantised": Snippet(
         {"%p": "tensor<5x21xi8>"},
         "%s = graph.full 0.5 : tensor<f32>\n%t = graph.full 0.25 : tensor<f32>\n%z = graph.full 0 : tensor<i8>\n"
