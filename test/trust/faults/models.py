@@ -182,14 +182,14 @@ def _one_plus_erf(net: Net, x: str) -> str:
 def gpt() -> ModelProto:
     """Radford et al., 2019: a causal mask made of ranges, gelu of tanh spelt out, logits by the embeddings."""
     net = Net(7)
-    words = net.input(1, 6, dtype=TensorProto.INT64)
+    words = net.input(1, 10, dtype=TensorProto.INT64)
     table = net.weight(40, 24, scale=0.5)
-    x = net.op("Add", net.op("Gather", table, words), net.weight(6, 24, scale=0.2))
-    rows, columns = net.ints(*range(6)), net.ints(*range(6))
+    x = net.op("Add", net.op("Gather", table, words), net.weight(10, 24, scale=0.2))
+    rows, columns = net.ints(*range(10)), net.ints(*range(10))
     rows = net.op("Unsqueeze", rows, net.ints(1))
     future = net.op("Greater", net.op("Unsqueeze", columns, net.ints(0)), rows)
     mask = net.op("Where", future, net.number(-1e9), net.number(0.0))
-    x = net.op("Add", x, net.attention(net.layer_norm(x, 24), 6, 3, 8, mask))
+    x = net.op("Add", x, net.attention(net.layer_norm(x, 24), 10, 3, 8, mask))
     y = net.linear(net.layer_norm(x, 24), 24, 40)
     cube = net.op("Pow", y, net.number(3.0))
     inner = net.op("Mul", net.op("Add", y, net.op("Mul", cube, net.number(0.044715))), net.number(0.7978846))
