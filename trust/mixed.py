@@ -114,7 +114,7 @@ def _run_parallel(task: int, frame: int, lower: int, upper: int, chunk: int) -> 
 
 
 def _native(library: NativeLibrary, name: str, op: llvm.FuncOp, checks: Sequence[str]) -> Native:
-    address, returned = library.address(name), op.function_type.output
+    returned = op.function_type.output
     may_fail = returned == i32
     if not may_fail and not isinstance(returned, llvm.LLVMVoidType):
         return _refusing(f"@{name} returns a value")
@@ -122,7 +122,7 @@ def _native(library: NativeLibrary, name: str, op: llvm.FuncOp, checks: Sequence
     def run(values: Sequence[Any]) -> None:
         given = [_argument(each, name) for each in values]
         kind = ctypes.CFUNCTYPE(ctypes.c_int32 if may_fail else None, *(type(each) for each in given))
-        status = kind(address)(*given)
+        status = kind(library.address(name))(*given)  # The code lives as long as its library.
         if may_fail and status:
             message, _, place = (checks[status - 1] if status <= len(checks) else f"check {status}").partition("|")
             operation, _, reason = message.partition(": ")

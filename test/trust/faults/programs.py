@@ -174,6 +174,14 @@ SNIPPETS: Final[dict[str, Snippet]] = {
         "%a = graph.full 3 : T\n%b = graph.maximum %q, %a : (T, T) -> T\n%r = graph.mod %p, %b : (T, T) -> T", INTEGER
     ),
     "exp": _map("%a = graph.exp %p : (T) -> T\n%r = graph.subtract %a, %q : (T, T) -> T", "tensor<3x7xf32>"),
+    "cosine-exp": _map("%a = graph.cos %p : (T) -> T\n%r = graph.exp %a : (T) -> T"),
+    "digits": Snippet(
+        {"%p": "tensor<6x16xf32>"},
+        "%a = graph.reshape %p, shape = [6, 2, 8] : (tensor<6x16xf32>) -> tensor<6x2x8xf32>\n"
+        "%b = graph.permute_dims %a, axes = [1, 0, 2] : (tensor<6x2x8xf32>) -> tensor<2x6x8xf32>\n"
+        "%r = graph.reshape %b, shape = [12, 8] : (tensor<2x6x8xf32>) -> tensor<12x8xf32>",
+        {"%r": "tensor<12x8xf32>"},
+    ),
     "cosine": _map("%r = graph.cos %p : (T) -> T"),
     "erf": _map("%r = graph.erf %p : (T) -> T", "tensor<3x7xf32>"),
     "unsigned": _map("%r = graph.astype %p, dtype = f32 : (T) -> tensor<5x21xf32>", "tensor<5x21xui32>", F32),
