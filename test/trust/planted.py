@@ -31,7 +31,7 @@ class Verdict:
     """What is blamed for one fault in one program."""
 
     pass_: str = ""
-    """The pass that `--check-semantics` blames, or nothing."""
+    """The pass that `--check-semantics` blames, by a wrong result or by the verifier, or nothing."""
     application: str = ""
     """What `--bisect` blames, or nothing."""
     runs: int = 0
@@ -54,7 +54,7 @@ def verdict(fault: Fault, name: str, *, searches: bool = True) -> Verdict:
             run_pipeline(ctx, module.clone(), passes, instruments=[CheckSemantics(CheckOptions())])
         except Exception as error:
             failure = getattr(error, "failed_pass", None)
-            if isinstance(failure, PassFailure) and failure.stage == "check-semantics":
+            if isinstance(failure, PassFailure):
                 blamed = failure.pass_.name
         found = bisect(ctx, module, passes, CheckOptions()) if searches and blamed else None
     application = "" if found is None or found.application is None or found.among > 1 else str(found.application)

@@ -152,11 +152,9 @@ SNIPPETS: Final[dict[str, Snippet]] = {
     ),
     "softmax": _map("%r = graph.softmax %p, axis = -1 : (T) -> T"),
     "small": _map("%a = graph.add %p, %q : (T, T) -> T\n%r = graph.tanh %a : (T) -> T", "tensor<7x7xf32>"),
-    "columns": Snippet(
-        {"%p": "tensor<1024x200xf32>"},
-        "%a = graph.exp %p : (tensor<1024x200xf32>) -> tensor<1024x200xf32>\n"
-        "%r = graph.sum %a, axis = [0] : (tensor<1024x200xf32>) -> tensor<200xf32>",
-        {"%r": "tensor<200xf32>"},
+    "long-scan": _map("%r = graph.cumulative_sum %p, axis = 0 : (T) -> T", "tensor<1024x128xf32>"),
+    "select": _map(
+        "%a = graph.greater %p, %q : (T, T) -> B\n%r = graph.where %a, %q, %p : (B, T, T) -> T".replace("B", BOOLEAN)
     ),
     "concat": Snippet(
         {"%p": "tensor<3x40xf32>", "%q": "tensor<3x41xf32>"},
@@ -173,17 +171,10 @@ SNIPPETS: Final[dict[str, Snippet]] = {
     "divisions": _map(
         "%a = graph.full 3 : T\n%b = graph.maximum %q, %a : (T, T) -> T\n%r = graph.mod %p, %b : (T, T) -> T", INTEGER
     ),
-    "exp": _map("%a = graph.exp %p : (T) -> T\n%r = graph.subtract %a, %q : (T, T) -> T", "tensor<3x7xf32>"),
+    "exp": _map("%a = graph.exp %p : (T) -> T\n%r = graph.subtract %a, %q : (T, T) -> T", "tensor<3x3xf32>"),
     "cosine-exp": _map("%a = graph.cos %p : (T) -> T\n%r = graph.exp %a : (T) -> T"),
-    "digits": Snippet(
-        {"%p": "tensor<6x16xf32>"},
-        "%a = graph.reshape %p, shape = [6, 2, 8] : (tensor<6x16xf32>) -> tensor<6x2x8xf32>\n"
-        "%b = graph.permute_dims %a, axes = [1, 0, 2] : (tensor<6x2x8xf32>) -> tensor<2x6x8xf32>\n"
-        "%r = graph.reshape %b, shape = [12, 8] : (tensor<2x6x8xf32>) -> tensor<12x8xf32>",
-        {"%r": "tensor<12x8xf32>"},
-    ),
     "cosine": _map("%r = graph.cos %p : (T) -> T"),
-    "erf": _map("%r = graph.erf %p : (T) -> T", "tensor<3x7xf32>"),
+    "erf": _map("%r = graph.erf %p : (T) -> T", "tensor<3x3xf32>"),
     "unsigned": _map("%r = graph.astype %p, dtype = f32 : (T) -> tensor<5x21xf32>", "tensor<5x21xui32>", F32),
     "bytes": _map("%r = graph.astype %p, dtype = i64 : (T) -> tensor<5x21xi64>", "tensor<5x21xi8>", "tensor<5x21xi64>"),
     "floor-divide": _map("%a = graph.full 7 : T\n%r = graph.floor_divide %p, %a : (T, T) -> T", INTEGER),
