@@ -61,7 +61,7 @@ class Failed:
     suspects: int
     original: ModuleOp
     """The program before all passes."""
-    weights: Mapping[str, Array]
+    weights: dict[str, Array]
 
 
 @dataclass

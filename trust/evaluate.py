@@ -185,10 +185,16 @@ def natively(
     asked = any(op.name == "graph.weight" for op in walk(module)) or bool(weights)
     left = list(inputs)
     while left:
-        work = partial(Context().run, _compiled_and_run, module, entry, tuple(left), weights if asked else None)
-        for outcome in in_child(work):
+        for outcome in in_child(partial(_in_new_context, module, entry, tuple(left), weights if asked else None)):
             del left[0]
             yield outcome
+
+
+def _in_new_context(
+    module: ModuleOp, entry: str, inputs: Sequence[Sequence[Array]], weights: Mapping[str, Array] | None
+) -> Iterator[Outcome]:
+    """Compiles and runs a program where no pass context is set."""
+    return Context().run(_compiled_and_run, module, entry, inputs, weights)
 
 
 def _compiled_and_run(

@@ -113,7 +113,7 @@ def _run_parallel(task: int, frame: int, lower: int, upper: int, chunk: int) -> 
     return next((found for at in range(lower, upper, chunk) if (found := call(frame, at, min(at + chunk, upper)))), 0)
 
 
-def _native(library: NativeLibrary, name: str, op: llvm.FuncOp, checks: Sequence[str]) -> Native:
+def _native(library: NativeLibrary, name: str, op: llvm.FuncOp, checks: list[str]) -> Native:
     returned = op.function_type.output
     may_fail = returned == i32
     if not may_fail and not isinstance(returned, llvm.LLVMVoidType):
@@ -124,7 +124,8 @@ def _native(library: NativeLibrary, name: str, op: llvm.FuncOp, checks: Sequence
         kind = ctypes.CFUNCTYPE(ctypes.c_int32 if may_fail else None, *(type(each) for each in given))
         status = kind(library.address(name))(*given)  # The code lives as long as its library.
         if may_fail and status:
-            message, _, place = (checks[status - 1] if status <= len(checks) else f"check {status}").partition("|")
+            text = checks[status - 1] if status <= len(checks) else f"check {status}"
+            message, _, place = text.partition("|")
             operation, _, reason = message.partition(": ")
             raise ReferenceFailure(operation, reason or message, place)
         for each in values:

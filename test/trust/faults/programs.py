@@ -35,14 +35,10 @@ class Snippet:
     results: dict[str, str]
 
 
-def _pair(op: str, result: str = F32) -> Snippet:
-    """Returns one op of two tensors of numbers."""
-    return Snippet({"%p": F32, "%q": F32}, f"%r = graph.{op} %p, %q : ({F32}, {F32}) -> {result}", {"%r": result})
-
-
 def _map(lines: str, type_: str = F32, result: str | None = None, name: str = "%r") -> Snippet:
-    """Returns ops of two tensors, whose types are written `T`."""
-    return Snippet({"%p": type_, "%q": type_}, lines.replace("T", type_), {name: result or type_})
+    """Returns ops of one or two tensors, whose types are written `T`."""
+    arguments = {"%p": type_, "%q": type_} if "%q" in lines else {"%p": type_}
+    return Snippet(arguments, lines.replace("T", type_), {name: result or type_})
 
 
 SNIPPETS: Final[dict[str, Snippet]] = {
@@ -152,7 +148,7 @@ SNIPPETS: Final[dict[str, Snippet]] = {
     ),
     "softmax": _map("%r = graph.softmax %p, axis = -1 : (T) -> T"),
     "small": _map("%a = graph.add %p, %q : (T, T) -> T\n%r = graph.tanh %a : (T) -> T", "tensor<7x7xf32>"),
-    "long-scan": _map("%r = graph.cumulative_sum %p, axis = 0 : (T) -> T", "tensor<1024x128xf32>"),
+    "parallel": _map("%r = graph.exp %p : (T) -> T", "tensor<512x256xf32>"),
     "select": _map(
         "%a = graph.greater %p, %q : (T, T) -> B\n%r = graph.where %a, %q, %p : (B, T, T) -> T".replace("B", BOOLEAN)
     ),
