@@ -257,14 +257,9 @@ class StepwellOptMain(xDSLOptMain):
         from .options.checks import checking, report_of_bisection
 
         args = self.args
-        if args.bisect_command is not None:
-            from ..trust.commanded import bisect_command
-
-            with opt_passes.context(args):
-                return f"{bisect_command(self.ctx, module, self.passes, args.bisect_command)}\n"
         check = checking(args.inputs, args.shapes, args.seed, args.save_inputs)
         with opt_passes.context(args):
-            return report_of_bisection(self.ctx, module, self.passes, check.options) + "\n"
+            return report_of_bisection(self.ctx, module, self.passes, check.options, args.bisect_command) + "\n"
 
     def print_module(self, module: ModuleOp) -> str:
         """
