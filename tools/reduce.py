@@ -65,7 +65,7 @@ def run(options: argparse.Namespace, sources: Sources) -> int:
     _check(options)
     from ..core.passes.pipeline_text import parse_pipeline
     from ..core.text.parsing import make_context, read_source
-    from ..trust.check import CheckOptions
+    from ..trust.cases import CheckOptions
     from ..trust.reduce.moves.all import moves_for
     from ..trust.reduce.predicates import Command, Crash, Message, Wrong
     from ..trust.reduce.regression import text_of_test

@@ -192,11 +192,12 @@ class Match:
         return self.bound[key]
 
     def shown_bindings(self) -> dict[str, str]:
-        """Returns what the rule has bound as text, by the names of its text, or in order."""
+        """Returns the values, ops and attributes that the rule has bound, as text, by the names of its text."""
         found: dict[str, str] = {}
-        for number, (key, thing) in enumerate(self.bound.items()):
-            name = key if key.isidentifier() else f"#{number}"
-            found[name] = _shown(thing)
+        for key, thing in self.bound.items():
+            name, _, number = key.partition(".")
+            if name.isidentifier() and (not number or number.isdigit()) and not isinstance(thing, Match):
+                found[f"%{name}"] = _shown(thing)
         return found
 
     def ops(self, key: str) -> Operation:
@@ -282,7 +283,7 @@ def _shown(thing: Any) -> str:
         return str(thing).split("\n", 1)[0].strip()
     if isinstance(thing, SSAValue):
         name = f"%{thing.name_hint or '?'} : {thing.type}"
-        return f"{name} = {thing.owner.name}" if isinstance(thing, OpResult) else name
+        return f"{name}, a result of {thing.owner.name}" if isinstance(thing, OpResult) else name
     return str(thing)
 
 

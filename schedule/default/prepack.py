@@ -13,6 +13,7 @@ from xdsl.context import Context
 from xdsl.dialects import func
 from xdsl.dialects.builtin import (
     ArrayAttr,
+    BoolAttr,
     DictionaryAttr,
     FunctionType,
     IntegerAttr,
@@ -29,8 +30,9 @@ from ...core.ir.answers import kept_answers
 from ...core.ir.cloning import clone_op
 from ...core.ir.walk import ops_of
 from ...core.messages.origins import inherit
+from ...core.passes.applications import allowed
 from ...core.passes.base import StepwellPass
-from ...core.roles import INSTANCES, PREPARE, REASON, SHARE, TILING, WRITTEN, prepare_function, prepare_key
+from ...core.roles import INSTANCES, PREPACKED, PREPARE, REASON, SHARE, TILING, WRITTEN, prepare_function, prepare_key
 from ...dialects.graph.calls import CallKernelOp
 from ...dialects.graph.constants import WeightOp
 from ...dialects.schedule import DotsAttr, TileRegistersAttr, WinogradAttr
@@ -226,6 +228,9 @@ class _Packer:
         with kept_answers():
             c = contraction_of(grid)
             if c is None or not asked_to_prepack(c.block, self._constants.reason_against(kernel, c, self.options)):
+                return False
+            if not allowed("schedule", "weight laid out", c.block):
+                c.block.attributes[PREPACKED] = BoolAttr.from_bool(False)
                 return False
             form = self._form(c)
         assert isinstance(c.b.buffer, BlockArgument)

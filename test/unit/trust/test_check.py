@@ -107,6 +107,21 @@ def test_open_sizes_are_those_given():
     assert "the shape of 'x' is 3x?, found 4x5 in the shapes" in found
 
 
+def test_sums_that_overflow_both_ways_are_left_open():
+    """The reference sums in f64: infinite. A sum in f32 is NaN, as one in another order."""
+    text = (
+        "func.func @main(%x: tensor<1x3xf32>, %y: tensor<3x1xf32>) -> tensor<1x1xf32> {\n"
+        "  %0 = graph.matmul %x, %y : (tensor<1x3xf32>, tensor<3x1xf32>) -> tensor<1x1xf32>\n"
+        "  func.return %0 : tensor<1x1xf32>\n}"
+    )
+    huge = {"x": np.array([[3e38, 3e38, np.inf]], np.float32), "y": np.array([[3e38], [-3e38], [1]], np.float32)}
+    check = checked(text, "O0", CheckOptions(inputs=huge))
+    assert check.counts.unsettled > 0
+    with np.errstate(all="ignore"):
+        alone = {**huge, "y": np.array([[1], [-1], [1]], np.float32)}
+    assert checked(text, "O0", CheckOptions(inputs=alone)).counts.changed > 0
+
+
 def test_inputs_that_do_not_fit_are_refused():
     found = message(SUBTRACT, "cse", CheckOptions(inputs={"x": np.zeros((3, 4), np.float32)}, inputs_file="in.npz"))
     assert "'in.npz' has no array for argument 'y' of @main" in found
