@@ -43,8 +43,9 @@ class ExecutionError(RuntimeError):
     """
     The program failed while it ran: an index out of range, an integer division by zero, no memory.
 
-    `reason` names the op and what happened (`graph.take: index out of range`). `location` is the place of the op
-    (`file:line:column`).
+    `reason` names the op and what happened (`graph.take: index out of range`). For a model it names the node too
+    (`graph.take: index out of range in node '/embed/Gather' (Gather)`). `location` is the place of the op
+    (`file:line:column`). Of a model the line is the number of the node.
     """
 
     def __init__(self, reason: str, location: str):

@@ -30,6 +30,8 @@ class MachineCode:
         self._target = target
         self._compiler = PieceCompiler(code_target, use_cache)
         self._early = EarlyPieces(self._compiler.start)
+        self.names: dict[str, str] = {}
+        """What the program calls the functions of its pieces, by symbol, once `of` has made them."""
 
     def watching(self) -> AbstractContextManager[None]:
         """Returns the scope to lower the program in."""
@@ -42,7 +44,7 @@ class MachineCode:
         Raises ProcessorError where this process cannot run it, `OperationError` where it calls what is defined nowhere.
         """
         check_that_calls_are_defined(module, externals)
-        pieces = emit_llvm_pieces(module, self._early)
+        pieces = emit_llvm_pieces(module, self._early, self.names)
         if self._target != "host":
             pieces = list(pieces)
             check_runs_here(self._target, any(map(uses_tile_registers, pieces)))

@@ -28,7 +28,8 @@ from ..core.ir.verification import verify_module
 from ..core.ir.walk import walk
 from ..core.messages.articles import quoted
 from ..core.messages.collector import patient_collector
-from ..core.messages.locations import source_directory, source_point
+from ..core.messages.locations import source_directory
+from ..core.messages.origins import first_origin
 from ..core.messages.stages import stage
 from ..core.passes.context import config_value, context_key, set_config
 from ..core.passes.instrument import Instrument
@@ -240,7 +241,8 @@ class Source:
             description = self._lower(module, pipeline, [progress], code.watching())
             progress.then("machine code")
             with stage("machine code"):
-                return description, code.of(module, [each.symbol for each in description.externals])
+                made = code.of(module, [each.symbol for each in description.externals])
+            return replace(description, kernels=tuple(code.names.items())), made
 
     def _lower(
         self,
@@ -400,5 +402,8 @@ def loaded(description: Description, code: bytes, weights: Mapping[str, Any], us
 
 
 def _locations(module: ModuleOp) -> str:
-    """Returns the place of every op. Error messages hold places, so programs that differ in them are different."""
-    return "\n".join(str(source_point(op.location)) for op in walk(module))
+    """
+    Returns the place of every op, with its node of a model. Error messages hold both, so programs that differ in them
+    are different.
+    """
+    return "\n".join(str(first_origin(op.location)) for op in walk(module))

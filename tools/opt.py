@@ -20,6 +20,7 @@ import argparse
 from collections.abc import Sequence
 from io import BytesIO
 from pathlib import PurePath
+from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
@@ -44,6 +45,9 @@ from .options.colours import show
 from .options.command import ArgumentParser, Sources, run_tool
 from .options.flags import add_flags
 from .options.streams import Chunk, Outcome, Output, chunks, verification_of_attributes
+
+if TYPE_CHECKING:
+    from ..trust.blame.history import History
 
 # Imports inside functions keep the start of the command fast: what serves single flags is loaded only when needed.
 
@@ -202,6 +206,9 @@ class StepwellOptMain(xDSLOptMain):
                 if self.args.bisect or self.args.bisect_command is not None:
                     outcome.output = self._bisected(module)
                     return outcome
+                if self.args.blame is not None or self.args.became is not None:
+                    outcome.output = self._blamed(module)
+                    return outcome
                 self.apply_passes(module)
                 with opt_passes.context(self.args):  # machine code is for its target
                     outcome.output = self.print_module(module)
@@ -227,14 +234,17 @@ class StepwellOptMain(xDSLOptMain):
             source=self.sources[name],
         )
 
-    def apply_passes(self, prog: ModuleOp) -> None:
+    def apply_passes(self, prog: ModuleOp, history: History | None = None) -> None:
+        """Runs the passes. `history`, where there is one, notes what they do."""
         args = self.args
         instruments = opt_passes.instruments(args, self.print_module)
+        instruments += [] if history is None else [history]
         instruments += opt_rules.rule_instruments(args, self.passes, self.ctx)
         verify = not args.disable_verify
         verify_each = verify and args.verify_each
         try:
-            with opt_passes.context(args), opt_passes.limited(args), opt_passes.progress(args) as progress:
+            limited = opt_passes.limited(args, None if history is None else history.applied)
+            with opt_passes.context(args), limited, opt_passes.progress(args) as progress:
                 if verify and not verify_each:
                     verify_module(prog, sources=self.sources)
                 run_pipeline(
@@ -260,6 +270,11 @@ class StepwellOptMain(xDSLOptMain):
         check = checking(args.inputs, args.shapes, args.seed, args.save_inputs)
         with opt_passes.context(args):
             return report_of_bisection(self.ctx, module, self.passes, check.options, args.bisect_command) + "\n"
+
+    def _blamed(self, module: ModuleOp) -> str:
+        from .options.blame import report_of_blame
+
+        return report_of_blame(self.args, module, self.sources, self.apply_passes, self.print_module) + "\n"
 
     def print_module(self, module: ModuleOp) -> str:
         """

@@ -100,6 +100,11 @@ def _add_output_flags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--repeat", type=count, default=1, metavar="N", help="run N times and print the time of a call")
     parser.add_argument("--time", action="store_true", help="print how long each step to the first result takes")
     parser.add_argument("--profile", action="store_true", help="print how long each kernel takes")
+    parser.add_argument(
+        "--profile-by",
+        choices=("kernel", "node", "module"),
+        help="the same by node of a model, or by part of it, as the names of its nodes say",
+    )
     parser.add_argument("--profile-output", metavar="OUT.json", help="write these times to a file, for stepwell-show")
     parser.add_argument(
         "--trace-values", action="store_true", help="compare all values with the reference; fail if one diverges"
@@ -212,7 +217,7 @@ def _run(options: argparse.Namespace, sources: Sources, times: Times | None) -> 
         _give_instead(executable, options)
         return 0
     arrays = arguments(executable, options)
-    if options.profile or options.profile_output:
+    if options.profile or options.profile_by or options.profile_output:
         return _profile(executable, arrays, options)
     if options.trace_values:
         traced = executable.trace(*arrays)
@@ -262,8 +267,8 @@ def _profile(executable: Executable, arrays: Sequence[Any], options: argparse.Na
     profile = executable.profile(*arrays, rounds=options.repeat if options.repeat > 1 else None)
     if options.profile_output:
         write_file(options.profile_output, json.dumps(profile.to_json(), indent=1))
-    if options.profile:
-        print(profile)
+    if options.profile or options.profile_by:
+        print(profile.table(options.profile_by or "kernel"))
     return 0
 
 

@@ -139,6 +139,20 @@ def _named(location: NameLoc) -> Origin:
     return Origin(source_point(location), location.desc.data, operator)
 
 
+def first_origin(location: Attribute) -> Origin | None:
+    """Returns the first thing with a place that `location` names, the one that messages point at."""
+    return next((origin for origin in _origins(location) if origin.point is not None), None)
+
+
+def node_of(op: Operation) -> str:
+    """Returns `node '/layer/Gather' (Gather)`, the node of a model that `op` comes from first, empty for other ops."""
+    enclosing: Operation | None = op
+    while enclosing is not None and source_point(enclosing.location) is None:
+        enclosing = enclosing.parent_op()
+    first = None if enclosing is None else first_origin(enclosing.location)
+    return f"node '{first.name}' ({first.operator})" if first is not None and first.operator else ""
+
+
 def rules_of(location: Attribute) -> list[str]:
     """Returns the names of the rules and merges that a location has been through, in order."""
     found: dict[str, None] = {}
@@ -208,4 +222,4 @@ def unknown_ops(module: Operation) -> list[Operation]:
     return [op for op in module.walk() if not origins_of(op.location)]
 
 
-__all__ = ["Origin", "Shared", "fuse", "inherit", "origins_of", "rules_of", "unknown_ops"]
+__all__ = ["Origin", "Shared", "first_origin", "fuse", "inherit", "node_of", "origins_of", "rules_of", "unknown_ops"]

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 Bindings = Callable[[], Mapping[str, str]]
 """Returns what a rule has bound, as text. It is asked of the last application only."""
 
+Watcher = Callable[[str, str, "Operation"], None]
+"""Is told the kind, the name and the op of each application before it happens."""
+
 
 LOWERING = "lowering"
 FUNCTION = "function"
@@ -71,6 +74,7 @@ class Applications:
     classes: set[str] = field(default_factory=set)
     stopped: str = ""
     """The op whose lowering was refused. What is left is on two levels, so no pass may follow."""
+    watch: Watcher | None = None
 
     def admit(self, kind: str, name: str, op: Operation, numerics: str, bindings: Bindings | None) -> bool:
         """Counts one application. Returns false where the limit has been reached."""
@@ -83,6 +87,8 @@ class Applications:
             return False
         self.count += 1
         self.classes.add(numerics)
+        if self.watch is not None:
+            self.watch(kind, name, op)
         if self.count == self.limit:
             self.last = _described(kind, name, op, numerics, {} if bindings is None else bindings())
         if self.heard is not None:
@@ -113,13 +119,15 @@ def counted() -> Applications | None:
 
 
 @contextmanager
-def counting(limit: int | None = None, *, by_function: bool = True, goes_on: bool = False) -> Iterator[Applications]:
+def counting(
+    limit: int | None = None, *, by_function: bool = True, goes_on: bool = False, watch: Watcher | None = None
+) -> Iterator[Applications]:
     """
-    Counts what is applied inside the block. Only the first `limit` are allowed.
+    Counts what is applied inside the block, and tells `watch`. Only the first `limit` are allowed.
 
     Without `by_function` only those count that passes ask about. With `goes_on` what later passes need does not count.
     """
-    own = Applications(limit, by_function and not goes_on, goes_on)
+    own = Applications(limit, by_function and not goes_on, goes_on, watch=watch)
     token = _current.set(own)
     try:
         yield own

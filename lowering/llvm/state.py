@@ -10,8 +10,9 @@ from xdsl.dialects.builtin import i32
 from xdsl.dialects.llvm import LLVMFunctionType
 from xdsl.ir import Attribute, Operation
 
-from ...core.messages.diagnostics import Diagnostic, OperationError, op_name
+from ...core.messages.diagnostics import Diagnostic, OperationError, op_name, printable
 from ...core.messages.locations import location_string, nearest_source_point
+from ...core.messages.origins import node_of
 from ...lazy_dataclass import dataclass
 from .types import TypeConverter
 
@@ -68,8 +69,12 @@ class ModuleState:
     errors: list[tuple[Operation, str]] = field(default_factory=list)
 
     def check_number(self, message: str, op: Operation) -> int:
-        """Returns the status that reports `message` at the location of `op`. Equal checks share one number."""
-        text = f"{message}|{location_string(op)}"
+        """
+        Returns the status that reports `message` at the location of `op`, and its node of a model. Equal checks share
+        one number.
+        """
+        node = printable(node_of(op)).replace("|", r"\x7c").replace("\n", r"\n")
+        text = f"{message}{' in ' if node else ''}{node}|{location_string(op)}"
         if text not in self.checks:
             self.checks.append(text)
         return self.checks.index(text) + 1

@@ -47,7 +47,8 @@ class DebugLines:
         file = self._file(point.file)
         signature = self._module.node(f"!DISubroutineType(types: !{self._module.node('!{}')})")
         words = f"name: {metadata_string(symbol)}, scope: !{file}, file: !{file}, line: {point.line}"
-        words += f", type: !{signature}, unit: !{self._unit_of(file)}, spFlags: DISPFlagDefinition | DISPFlagOptimized"
+        words += f", scopeLine: {point.line}, type: !{signature}, unit: !{self._unit_of(file)}"
+        words += ", spFlags: DISPFlagDefinition | DISPFlagOptimized"
         scope = self._module.node(f"distinct !DISubprogram({words})")
         return FunctionLines(self._module, scope, point, self._file)
 

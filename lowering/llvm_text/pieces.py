@@ -60,9 +60,12 @@ class EarlyPieces:
             self._waiting.clear()
 
 
-def emit_llvm_pieces(module: ModuleOp, early: EarlyPieces | None = None) -> Iterator[str]:
+def emit_llvm_pieces(
+    module: ModuleOp, early: EarlyPieces | None = None, names: dict[str, str] | None = None
+) -> Iterator[str]:
     """
     Yields the texts that `module` is cut into, the one with the entries last. They are to be linked with each other.
+    What the program calls the functions of the pieces goes into `names`, by the names that these have in the texts.
 
     A module with fewer than two large kernels is one text, that of `emit_llvm_text`. `early` has written some already.
     Raises a `DiagnosticException` that names what has no text form.
@@ -72,14 +75,15 @@ def emit_llvm_pieces(module: ModuleOp, early: EarlyPieces | None = None) -> Iter
         yield emit_llvm_text(module)
         return
     try:
-        yield from _texts(module, groups, {} if early is None else early.texts)
+        yield from _texts(module, groups, {} if early is None else early.texts, {} if names is None else names)
     except EmitError as error:
         raise DiagnosticException(f"emit-llvm-text: {error}") from None
 
 
-def emit_llvm_function(module: ModuleOp, name: str) -> str:
+def emit_llvm_function(module: ModuleOp, name: str, *, lines: bool = False) -> str:
     """
-    Returns the text of one function with all that it names, as a kernel that is a piece is compiled.
+    Returns the text of one function with all that it names, as a kernel that is a piece is compiled. With `lines`, each
+    instruction names the line of the source that it comes from.
 
     Raises `StepwellError` where no function with a body has that name.
     """
@@ -90,7 +94,7 @@ def emit_llvm_function(module: ModuleOp, name: str) -> str:
         hint = did_you_mean(name, functions) or known
         raise StepwellError(Diagnostic(f"the program has no function @{name} to make machine code of", hint=hint))
     reached = _reached([name], {each: _uses(op) for each, op in ops.items()})
-    text = LLVMText()
+    text = LLVMText(lines=lines)
     text.module.name_symbols(module.body.block.ops)
     text.visible = [name]
     try:
@@ -99,7 +103,9 @@ def emit_llvm_function(module: ModuleOp, name: str) -> str:
         raise DiagnosticException(f"emit-llvm-text: {error}") from None
 
 
-def _texts(module: ModuleOp, groups: Sequence[Group], written: Mapping[tuple[int, ...], str]) -> Iterator[str]:
+def _texts(
+    module: ModuleOp, groups: Sequence[Group], written: Mapping[tuple[int, ...], str], called: dict[str, str]
+) -> Iterator[str]:
     names: dict[str, str] = {}
     inside: dict[str, Group] = {}
     given: set[str] = set()
@@ -107,6 +113,8 @@ def _texts(module: ModuleOp, groups: Sequence[Group], written: Mapping[tuple[int
         text = written.get(group.key) or _piece(module.body.block.ops, group)
         digest = _digest(text)
         inside.update(dict.fromkeys(group.symbols, group))
+        for index, symbol in enumerate(group.own):
+            called.setdefault(f"stepwell.{digest}.{index}", symbol)
         names.update({head: f"stepwell.{digest}.{index}" for index, head in enumerate(group.heads)})
         if digest not in given:
             given.add(digest)
@@ -127,8 +135,7 @@ def _piece(module: Iterable[Operation], group: Group) -> str:
     """Returns the text of a kernel of `module` with its parts, under names that do not depend on the program."""
     text = LLVMText()
     text.module.name_symbols(module)
-    own = [name for name in group.symbols if name not in group.heads and name not in group.declared]
-    text.module.rename({name: f"{PLACEHOLDER}{index}" for index, name in enumerate((*group.heads, *own))})
+    text.module.rename({name: f"{PLACEHOLDER}{index}" for index, name in enumerate(group.own)})
     text.visible = group.heads
     return text.definitions(group.ops)
 
@@ -192,6 +199,12 @@ class Group:
         self.declared = frozenset(_symbol(op) for op in ops if not _has_body(op))
         self.key = tuple(id(op) for op in ops if _has_body(op))
         """What tells it from other groups of the program."""
+
+    @property
+    def own(self) -> list[str]:
+        """The symbols that it defines, the heads first."""
+        others = (name for name in self.symbols if name not in self.heads and name not in self.declared)
+        return [*self.heads, *others]
 
     @property
     def is_large(self) -> bool:

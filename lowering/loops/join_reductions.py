@@ -18,7 +18,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from ...core.ir.cloning import clone_op
 from ...core.ir.walk import ops_of, walk
 from ...core.messages.locations import copy_location
-from ...core.messages.origins import fuse
+from ...core.messages.origins import fuse, inherit
 from ...core.passes.applications import allowed
 from ...core.passes.base import StepwellPass
 from ...dialects import tensor_loop
@@ -132,6 +132,7 @@ def _joined(first: RowReduction, second: RowReduction) -> tensor_loop.GridOp:
     block.properties["block_name"] = StringAttr(f"{block.block_name.data}_{other.block_name.data}")
     block.location = fuse((block.location, other.location))
     first.grid.location = fuse((first.grid.location, second.grid.location))
+    inherit(first.grid)
     erase(second.grid)
     block.refresh_regions()
     return first.grid

@@ -20,6 +20,7 @@ from ...analysis.loop_nests import body_ops, levels_of, perfect_block
 from ...analysis.reductions import accumulators
 from ...core.ir.element_types import is_small_float
 from ...core.ir.walk import ops_of
+from ...core.messages.origins import inherit
 from ...core.passes.applications import allowed
 from ...core.passes.base import StepwellPass
 from ...dialects import tensor_loop
@@ -184,6 +185,7 @@ def _move(scaling: _Scaling, places: list[int | None]) -> None:
     scaled = _scale(scaling, places, whole.results[0])
     for op in (whole, scaled):
         op.location = scaling.grid.location
+    inherit(scaled)
     Rewriter.insert_op(whole, InsertPoint.before(c.grid))
     _take_wide(c, source)
     for buffer, other in ((target, whole.results[0]), (c.a.buffer, source)):

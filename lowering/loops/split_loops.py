@@ -18,6 +18,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from ...core.ir.cloning import clone_op
 from ...core.ir.walk import ops_of, walk
+from ...core.messages.origins import inherit
 from ...core.passes.applications import allowed
 from ...core.passes.base import StepwellPass
 from ...dialects import tensor_loop
@@ -156,6 +157,7 @@ def _parts(nest: tensor_loop.GridOp, axis: int, places: list[int]) -> list[tenso
         block = _block_of(part)
         decide(block)
         block.refresh_regions()
+        inherit(part)
         made.append(part)
     nest.detach()
     nest.erase()

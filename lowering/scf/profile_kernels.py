@@ -23,6 +23,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from ...analysis.arithmetic import Arithmetic, bytes_given
 from ...core.messages.diagnostics import fail
 from ...core.messages.locations import copy_location, nearest_source_point
+from ...core.messages.origins import origins_of
 from ...core.passes.base import StepwellPass
 from ...core.roles import NAME, PROFILE, ROLE, SIGNATURE
 from ...lazy_dataclass import dataclass
@@ -92,7 +93,8 @@ class ProfileKernelsPass(StepwellPass):
 
         func.func @main(%x: ..., %y: ..., %profile: memref<2x2xi64> {stepwell.role = "output",
             stepwell.name = "profile"}) attributes
-            {stepwell.profile = [{kernel = "relu", place = "model.mlir:3:8", operations = 8 : i64, bytes = 64 : i64}]} {
+            {stepwell.profile = [{kernel = "relu", place = "model.mlir:3:8", operations = 8 : i64, bytes = 64 : i64,
+            lines = ["model.mlir:3:8"]}]} {
           func.call @profile_reset(%profile) : (memref<2x2xi64>) -> ()
           %start = func.call @profile_now() : () -> i64
           %start_1 = func.call @profile_now() : () -> i64
@@ -103,9 +105,10 @@ class ProfileKernelsPass(StepwellPass):
         }
 
     The result has a row per call, in the order of the program, then one for the whole entry. Each holds calls and
-    nanoseconds. `stepwell.profile` says what the rows stand for. The pass is for the scf level, after
-    `lower-loops-to-scf`. The clock is that of POSIX, `clock_gettime` of libc. With `where-lowered` it does nothing on
-    another level, and nothing where it has run: so it can stand after each `lower-loops-to-scf` of a pipeline.
+    nanoseconds. `stepwell.profile` says what the rows stand for: the `nodes` of a model by name, and `lines` of text.
+    The pass is for the scf level, after `lower-loops-to-scf`. The clock is that of POSIX, `clock_gettime` of libc. With
+    `where-lowered` it does nothing on another level, and nothing where it has run: so it can stand after each
+    `lower-loops-to-scf` of a pipeline.
     """
 
     name = "profile-kernels"
@@ -160,7 +163,10 @@ def _row(call: func.CallOp, callee: func.FuncOp | None, counts: Arithmetic) -> D
         "operations": IntegerAttr(counts.of_call(name), i64),
         "bytes": IntegerAttr(bytes_given(call, callee), i64),
     }
-    return DictionaryAttr(found)
+    origins = origins_of(call.location)
+    nodes = [StringAttr(origin.name) for origin in origins if origin.name]
+    lines = [StringAttr(str(origin.point)) for origin in origins if not origin.name]
+    return DictionaryAttr(found | {key: ArrayAttr(each) for key, each in (("nodes", nodes), ("lines", lines)) if each})
 
 
 def _add_result(entry: func.FuncOp, type_: MemRefType) -> BlockArgument:

@@ -142,7 +142,9 @@ def _check_afterwards(loop: scf.ForOp) -> None:
     both = arith.AndIOp(block.args[-1], check.arg)
     last = block.last_op
     assert last is not None
-    Rewriter.replace_op(last, [both, scf.YieldOp(*last.operands, both.result)])
+    end = scf.YieldOp(*last.operands, both.result)
+    copy_location(last, end)
+    Rewriter.replace_op(last, [both, end])
     Rewriter.erase_op(check)
     result = scf.ForOp(loop.lb, loop.ub, loop.step, [*loop.iter_args, true.result], Region(block))
     result.attributes.update(loop.attributes)

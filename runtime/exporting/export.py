@@ -21,6 +21,7 @@ from ...lazy_dataclass import dataclass
 from ...machine.code_target import CodeTarget, uses_tile_registers
 from ..errors import CompileError, ExecutionError
 from ..native.jit import compile_library, host_code_target
+from ..native.own_lines import with_own_lines
 from ..native.threads import thread_count
 from ..native.threads_text import pool_text
 from ..program.description import Description
@@ -145,7 +146,7 @@ def _compiled(glue: Glue, text: str, machine: CodeTarget) -> bytes:
     others = [glue_text(glue), check_text(machine, glue.features)]
     if glue.is_parallel:
         others.append(pool_text(machine, exported=True))
-    return compile_library(text, others, glue.exported, machine)
+    return compile_library(text, list(map(with_own_lines, others)), glue.exported, machine)
 
 
 def _write_weights(path: Path, layout: Layout, arrays: Mapping[str, Any], own: Path | None) -> WeightsFile | None:

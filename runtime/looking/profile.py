@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
@@ -25,29 +25,21 @@ from ..program.program import BoundEntry
 from ..source import Source, copy_of
 from ..specialisations import Shapes
 from ..stairs import in_pipeline
+from .calls import Call
+from .parts import ModuleTime, NodeTime, by_module, by_node, module_rows, node_rows
 from .table import table_lines
 
 MEASURE_SECONDS = 0.3
 """The time to go on calling where no number of rounds is given."""
 
+BY = ("kernel", "node", "module")
+"""What the times of a profile are summed by."""
+
+OUTSIDE = "(outside of kernels)"
+
 LEAST_ROUNDS, MOST_ROUNDS = 3, 1000
 
 _MEASURED_STAIR = "lower-loops-to-scf"
-
-
-@dataclass(frozen=True)
-class Call:
-    """A call of a kernel in the program: its place in the text, and per run how often it runs and what it costs."""
-
-    kernel: str
-    place: str
-    calls: int
-    microseconds: float
-    """The time of all calls of one run, the median of the rounds."""
-    operations: int
-    """The sums, products and functions of single elements in one call. A multiply-add counts as two."""
-    bytes: int
-    """The size of the arrays that one call is given."""
 
 
 @dataclass(frozen=True)
@@ -96,6 +88,23 @@ class Profile:
         )
 
     @property
+    def nodes(self) -> tuple[NodeTime, ...]:
+        """The times by the nodes or lines that the kernels compute, those that take longest first."""
+        return by_node(self.calls, self.microseconds)
+
+    @property
+    def modules(self) -> tuple[ModuleTime, ...]:
+        """The times by part of the model, `encoder` before `encoder/layer.0`. The names of its nodes say the parts."""
+        return by_module(self.calls, self.microseconds)
+
+    def table(self, by: str = "kernel") -> str:
+        """Returns the times as a table by `kernel`, `node` or `module`. Raises ArgumentError for another word."""
+        if by not in BY:
+            raise ArgumentError(f"a profile has no table by {by!r}, expected one of {', '.join(BY)}")
+        rows, left = self._rows_by(by)
+        return "\n".join(table_lines(rows, left))
+
+    @property
     def outside(self) -> float:
         """Microseconds of a run that are in no kernel."""
         return max(0.0, self.microseconds - sum(call.microseconds for call in self.calls))
@@ -109,11 +118,25 @@ class Profile:
         return f"<stepwell.Profile {self.microseconds:.1f} µs a run: {names}>"
 
     def __str__(self) -> str:
-        return "\n".join(table_lines(self._rows(), left=1))
+        return self.table()
 
     def _repr_html_(self) -> str:
         shares = [kernel.share for kernel in self.kernels]
         return output(table(self._rows(), shares))
+
+    def _rows_by(self, by: str) -> tuple[list[tuple[str, ...]], int]:
+        """Returns the rows of a table, and how many columns are text."""
+        if by == "kernel":
+            return self._rows(), 1
+        rows, left = (node_rows(self.nodes), 2) if by == "node" else (module_rows(self.modules), 1)
+        empty = ("",) * left
+        rows.append((OUTSIDE, *empty, f"{self.outside:.1f}", f"{self._rest:.1%}"))
+        rows.append((f"a run, median of {self.rounds}", *empty, f"{self.microseconds:.1f}", ""))
+        return rows, left
+
+    @property
+    def _rest(self) -> float:
+        return self.outside / self.microseconds if self.microseconds > 0 else 0.0
 
     def _rows(self) -> list[tuple[str, ...]]:
         rows: list[tuple[str, ...]] = [("kernel", "calls", "µs", "share", "GFLOP/s", "GB/s")]
@@ -121,8 +144,7 @@ class Profile:
             flops = f"{kernel.gflops:.1f}" if kernel.gflops > 0 else "-"
             numbers = f"{kernel.microseconds:.1f}", f"{kernel.share:.1%}", flops, f"{kernel.gbytes:.1f}"
             rows.append((kernel.name, str(kernel.calls), *numbers))
-        rest = self.outside / self.microseconds if self.microseconds > 0 else 0.0
-        rows.append(("(outside of kernels)", "", f"{self.outside:.1f}", f"{rest:.1%}", "", ""))
+        rows.append((OUTSIDE, "", f"{self.outside:.1f}", f"{self._rest:.1%}", "", ""))
         rows.append((f"a run, median of {self.rounds}", "", f"{self.microseconds:.1f}", "", "", ""))
         return rows
 
@@ -132,8 +154,8 @@ class Measuring:
     """A program that measures itself. Its last result holds counts and times, one pair for each of `rows`."""
 
     entry: BoundEntry
-    rows: tuple[tuple[str, str, int, int], ...]
-    """The kernel, the place, the operations and the bytes of each."""
+    rows: tuple[Call, ...]
+    """The calls, whose counts and times are still to be measured."""
 
     def run(self, arrays: Sequence[Any], rounds: int | None) -> Profile:
         """
@@ -152,8 +174,8 @@ class Measuring:
                 break
         counts, times = found[-1][:, 0], np.median([each[:, 1] for each in found], axis=0) / 1e3
         calls = tuple(
-            Call(kernel, place, int(count), float(took), operations, size)
-            for (kernel, place, operations, size), count, took in zip(self.rows, counts, times, strict=False)
+            replace(row, calls=int(count), microseconds=float(took))
+            for row, count, took in zip(self.rows, counts, times, strict=False)
         )
         return Profile(calls, float(times[-1]), len(found))
 
@@ -181,16 +203,21 @@ def with_profiling(pipeline: str, entry: str) -> str:
     return ",".join(f"{each},{measure}" if each == _MEASURED_STAIR else each for each in passes)
 
 
-def rows_of(module: ModuleOp, entry: str) -> tuple[tuple[str, str, int, int], ...]:
-    """Returns what `profile-kernels` says about the rows: kernel, place, operations, bytes."""
+def rows_of(module: ModuleOp, entry: str) -> tuple[Call, ...]:
+    """Returns what `profile-kernels` says about the calls, which are not measured yet."""
     given = functions(module)[entry].attributes.get(PROFILE)
-    rows: list[tuple[str, str, int, int]] = []
+    rows: list[Call] = []
     for item in given.data if isinstance(given, ArrayAttr) else ():
         assert isinstance(item, DictionaryAttr)
         kernel, place = (_text(item.data[key]) for key in ("kernel", "place"))
         operations, size = (_number(item.data[key]) for key in ("operations", "bytes"))
-        rows.append((kernel, place, operations, size))
+        nodes, lines = (_texts(item.data.get(key)) for key in ("nodes", "lines"))
+        rows.append(Call(kernel, place, 0, 0.0, operations, size, nodes, lines))
     return tuple(rows)
+
+
+def _texts(attribute: Any) -> tuple[str, ...]:
+    return tuple(map(_text, attribute.data)) if isinstance(attribute, ArrayAttr) else ()
 
 
 def _text(attribute: Any) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import re
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import CancelledError, Executor, Future
 from contextlib import suppress
@@ -11,21 +12,30 @@ from functools import cache, lru_cache
 from hashlib import sha256
 from itertools import count
 from threading import Lock
-from typing import Any
+from typing import Any, Final
 
 import llvmlite
 import llvmlite.binding as llvm
 from llvmlite.binding import ffi
 from llvmlite.binding.newpassmanagers import NewPassManager
 
+from ...lowering.llvm_text.names import byte_string
 from ...machine.amx import amx_permitted
 from ...machine.code_target import CodeTarget, uses_tile_registers
 from ...machine.intrinsics import lacking_feature
 from .. import cache as disk
 from ..errors import CompileError
+from . import perf_map
 from .effort import Effort, effort_for
 from .half_floats import BRAIN_FLOATS, HALF_FLOATS
 from .objects import objects_of
+from .own_lines import with_own_lines
+
+LINES: Final = "!llvm.dbg.cu"
+"""What LLVM text with lines has."""
+
+_NO_LINE: Final = re.compile(r"\t\.loc\t\d+ 0 ")
+"""What says in assembly that the next instructions are on no line."""
 
 _LOCK = Lock()
 _LIBRARY_NUMBERS = count()
@@ -87,10 +97,7 @@ def _optimised(
     if lacking := lacking_feature(text, target):
         message = f"the program has instructions of {lacking}, which {target.cpu} does not have"
         raise CompileError(f"{message}; schedule it for another target")
-    if "half" in text and target.lacks_half_floats:
-        text += HALF_FLOATS
-    if "bfloat" in text and target.triple.startswith("x86_64") and "+avx512bf16" not in target.features.split(","):
-        text += BRAIN_FLOATS
+    text += _conversions(text, target)
     module = llvm.parse_assembly(text, context)
     module.triple = target.triple
     machine = _target_machine(target)
@@ -98,6 +105,14 @@ def _optimised(
     module.verify()
     _improve(module, machine, effort_for(text, speed_level))
     return module, machine
+
+
+def _conversions(text: str, target: CodeTarget) -> str:
+    """Returns the functions that LLVM calls for the small floats in `text`, with lines where that has lines."""
+    added = HALF_FLOATS if "half" in text and target.lacks_half_floats else ""
+    if "bfloat" in text and target.is_x86_64 and "+avx512bf16" not in target.written:
+        added += BRAIN_FLOATS
+    return with_own_lines(added, joins=True) if added and LINES in text else added
 
 
 def _improve(module: llvm.ModuleRef, machine: llvm.TargetMachine, effort: Effort) -> None:
@@ -246,7 +261,24 @@ def compile_library(
                     value.visibility = "hidden"
                 else:
                     value.linkage = "internal"
-        return machine.emit_object(module)
+        if target.architecture != host_code_target().architecture:  # llvmlite has the assembler of this one only.
+            return machine.emit_object(module)
+        return _assembled(machine.emit_assembly(module), module, target)
+
+
+def _assembled(code: str, module: llvm.ModuleRef, target: CodeTarget) -> bytes:
+    """
+    Returns the object file for the assembly of `module`, in which each instruction has a line.
+
+    LLVM says of an instruction that is none of the program's, or that it made of several, that it is on line 0, which
+    stands for no line. Without these words it is on the line of the instruction before it.
+    """
+    lines = (line for line in code.split("\n") if not _NO_LINE.match(line))
+    whole = llvm.parse_assembly(
+        "\n".join(f'module asm "{byte_string(line.encode())}"' for line in lines), llvm.create_context()
+    )
+    whole.triple, whole.data_layout = module.triple, module.data_layout
+    return _target_machine(target).emit_object(whole)
 
 
 def assembly(text: str, target: CodeTarget | None = None, speed_level: int = 2) -> str:
@@ -283,10 +315,11 @@ class NativeLibrary:
         objects: Sequence[bytes] = (),
         addresses: Mapping[str, int] | None = None,
         kept: object = None,
+        names: Mapping[str, str] | None = None,
     ):
         """
         Links the code of a program, an object or an archive, with that of `objects` and with symbols at `addresses`.
-        These are valid while `kept` lives.
+        These are valid while `kept` lives. `names` is what the program calls functions, by symbol.
 
         Raises LinkError.
         """
@@ -302,7 +335,8 @@ class NativeLibrary:
             for symbol, address in (addresses or {}).items():
                 builder = builder.import_symbol(symbol, address)
             builder = builder.add_current_process()
-            for symbol in symbols:
+            is_mapped = perf_map.is_wanted()
+            for symbol in dict.fromkeys((*symbols, *(perf_map.anchors(own) if is_mapped else ()))):
                 builder = builder.export_symbol(symbol)
             number = next(_LIBRARY_NUMBERS)
             linker = _linker(number // _LIBRARIES_PER_LINKER)
@@ -310,6 +344,8 @@ class NativeLibrary:
                 self._tracker = builder.link(linker, f"stepwell{number}")
             except RuntimeError as error:
                 raise LinkError(str(error)) from error
+        if is_mapped:
+            perf_map.write(own, self.address, names or {})
 
     @classmethod
     def kept(

@@ -64,6 +64,8 @@ class Description:
     entries: tuple[Entry, ...]
     checks: tuple[tuple[str, str], ...]
     externals: tuple[External, ...] = ()
+    kernels: tuple[tuple[str, str], ...] = ()
+    """What the program calls a function of its machine code whose symbol is a hash: the symbol, the name."""
 
     def to_json(self) -> dict[str, Any]:
         """
@@ -79,7 +81,7 @@ class Description:
             for entry in self.entries
         )
         externals = tuple(dict(vars(external)) for external in self.externals)
-        return {"entries": entries, "checks": self.checks, "externals": externals}
+        return {"entries": entries, "checks": self.checks, "externals": externals, "kernels": self.kernels}
 
     @staticmethod
     def from_json(data: dict[str, Any]) -> Description:
@@ -100,4 +102,6 @@ class Description:
             for item in data["entries"]
         )
         checks = tuple((message, location) for message, location in data["checks"])
-        return Description(entries, checks, tuple(External(**item) for item in data["externals"]))
+        externals = tuple(External(**item) for item in data["externals"])
+        kernels = tuple((symbol, name) for symbol, name in data.get("kernels", ()))  # Older files have none.
+        return Description(entries, checks, externals, kernels)

@@ -73,7 +73,8 @@ class Program:
         if uses_threads(object_code):
             kept = (self._linked, run := runner(threads, use_cache))
             addresses = addresses | {RUN_PARALLEL: run.address}
-        self.library = NativeLibrary(object_code, symbols, self._linked.objects, addresses, kept)
+        names = dict(description.kernels)
+        self.library = NativeLibrary(object_code, symbols, self._linked.objects, addresses, kept, names)
         self._weights = weights
         self._prepared: dict[str, Array] = dict(prepared or {})
         self._entries = {entry.name: entry for entry in description.entries}

@@ -274,6 +274,7 @@ class _Packer:
             self._fresh(f"pack_{form.name}"), [source_type], [form.type], ["weight", form.name], visibility="private"
         )
         function.attributes[WRITTEN] = UnitAttr()
+        function.location = c.block.location
         (weight,), (made,) = function.inputs, function.outputs
         form.emit(function.body.block, Operand(weight, c.b.indices), made)
         self.module.body.block.add_op(function)

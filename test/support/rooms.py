@@ -144,6 +144,7 @@ SUBROOMS: Final[dict[str, tuple[str, ...]]] = {
     ),
     "testing": ("interpreting", "rule_sets", "rules", "lit_format", "in_process", "run_line", "assembly", "programs"),
     "trust": (
+        "blame",
         "reduce",
         "bisect",
         "commanded",

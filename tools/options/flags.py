@@ -32,6 +32,16 @@ def add_flags(parser: argparse.ArgumentParser, targets: Iterable[str]) -> None:
         ),
     )
     add_check_semantics(group)
+    group.add_argument(
+        "--blame",
+        metavar="WHAT",
+        help="say from what a line, @function or %%value of the result, or what came of a node, was made",
+    )
+    group.add_argument(
+        "--became",
+        metavar="WHAT",
+        help="say what became of a line of the program, a @function, a %%value or a node of a model",
+    )
     group.add_argument("--kernel", metavar="NAME", help="with -t asm: print the code of this function only")
     group.add_argument("--remarks", action="store_true", help="show what passes did or did not do, and why")
     group.add_argument("--statistics", action="store_true", help="show what each pass counted, on standard error")

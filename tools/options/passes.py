@@ -15,7 +15,7 @@ from xdsl.passes import ModulePass
 from xdsl.utils.arg_spec import ArgSpec
 
 from ...core.messages.diagnostics import Diagnostic, StepwellError
-from ...core.passes.applications import counting
+from ...core.passes.applications import Watcher, counting
 from ...core.passes.config import parse_setting
 from ...core.passes.context import PassContext
 from ...core.passes.info import LEVELS
@@ -51,7 +51,9 @@ def check_flags(args: argparse.Namespace) -> None:
             Diagnostic(f"--rewrite-limit is {args.rewrite_limit}, expected a number that is not negative")
         )
     if args.split_input_file:
-        for flag, value in (("--replay", args.replay), ("--save-pipeline", args.save_pipeline)):
+        of_one = {"--replay": args.replay, "--save-pipeline": args.save_pipeline}
+        of_one |= {"--blame": args.blame, "--became": args.became}
+        for flag, value in of_one.items():
             if value is not None:
                 raise StepwellError(Diagnostic(f"{flag} is about one program, it goes without --split-input-file"))
 
@@ -90,9 +92,9 @@ def checked_schedules(passes: Sequence[ModulePass]) -> list[ModulePass]:
     return [replace(each, check=True) if each.name == SCHEDULE_PASS and is_dataclass(each) else each for each in passes]
 
 
-def limited(args: argparse.Namespace) -> AbstractContextManager[Any]:
-    """The scope of `--rewrite-limit`."""
-    return nullcontext() if args.rewrite_limit is None else counting(args.rewrite_limit)
+def limited(args: argparse.Namespace, watch: Watcher | None = None) -> AbstractContextManager[Any]:
+    """The scope of `--rewrite-limit`, in which `watch` is told what is applied."""
+    return nullcontext() if args.rewrite_limit is None and watch is None else counting(args.rewrite_limit, by_function=args.rewrite_limit is not None, watch=watch)
 
 
 def recorded_passes(args: argparse.Namespace) -> list[ModulePass]:

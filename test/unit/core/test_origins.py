@@ -7,7 +7,7 @@ from io import StringIO
 import pytest
 from stepwell.core.ir.structural_hash import structural_hash
 from stepwell.core.messages.locations import source_point
-from stepwell.core.messages.origins import LARGEST, Shared, fuse, inherit, origins_of, rules_of, unknown_ops
+from stepwell.core.messages.origins import LARGEST, Shared, fuse, inherit, node_of, origins_of, rules_of, unknown_ops
 from stepwell.core.messages.points import SourcePoint
 from stepwell.core.passes.pipelines import run_pipeline
 from stepwell.core.text.parsing import make_context, parse_text
@@ -166,3 +166,18 @@ def test_inherit_takes_the_nearest() -> None:
     assert unknown_ops(module) == [end]
     inherit(module)
     assert lines(end) == {1}
+
+
+def test_the_node_of_an_op_is_that_of_the_first_place_around_it() -> None:
+    module = ran(TWICE, "")
+    function, op = (next(op for op in module.walk() if op.name == name) for name in ("func.func", "graph.exp"))
+    place = NameLoc(StringAttr("/a/Exp"), NameLoc(StringAttr("Exp"), at(3)))
+    assert node_of(op) == "" and node_of(module) == ""
+    op.location = fuse([place, at(9)])
+    assert node_of(op) == "node '/a/Exp' (Exp)"
+    op.location = fuse([at(9), place])
+    assert node_of(op) == "", "messages point at line 9"
+    op.location, function.location = UnknownLoc(), place
+    assert node_of(op) == "node '/a/Exp' (Exp)"
+    function.location = NameLoc(StringAttr("main"), at(1))
+    assert node_of(op) == "", "a name without an operator is that of a function"

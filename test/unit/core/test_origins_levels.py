@@ -8,6 +8,7 @@ import numpy as np
 import onnx
 import pytest
 import stepwell
+from layered_nets import encoder
 from onnx import TensorProto, helper, numpy_helper
 from stepwell.core.messages.origins import origins_of, unknown_ops
 from stepwell.core.passes.pipelines import run_pipeline
@@ -16,6 +17,7 @@ from stepwell.runtime.stairs import expand_pipeline
 from stepwell.testing.programs.program_generators import random_program
 from xdsl.dialects.builtin import ModuleOp
 
+PROGRAMS = Path(__file__).parents[2] / "programs"
 EXAMPLES = Path(__file__).parents[3] / "examples/passes"
 CTX = make_context()
 
@@ -54,16 +56,21 @@ def network() -> onnx.ModelProto:
 def program(name: str) -> ModuleOp:
     if name == "network":
         return stepwell.from_onnx(network())
+    if name == "encoder":
+        return stepwell.from_onnx(encoder(layers=1))
     if name == "attention":
         return parse_text(CTX, ATTENTION, "attention.mlir")
     if name.isdigit():
         return parse_text(CTX, random_program(int(name)).text, "random.mlir")
-    return parse(EXAMPLES / name, ctx=CTX)
+    return parse(PROGRAMS / name if (PROGRAMS / name).exists() else EXAMPLES / name, ctx=CTX)
 
 
 @pytest.mark.parametrize(
     "name",
-    ["network", "attention", "combine_parallel_conv2d.mlir", "normalise_and_fuse.mlir", "0", "1", "2", "4", "5", "6"],
+    [
+        *("network", "attention", "combine_parallel_conv2d.mlir", "normalise_and_fuse.mlir", "mixed_dtypes.mlir"),
+        *("encoder", "0", "1", "2", "4", "5", "6", "115", "240"),
+    ],
 )
 def test_no_op_of_any_level_is_without_an_origin(name: str) -> None:
     module = program(name)

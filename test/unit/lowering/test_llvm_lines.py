@@ -10,9 +10,12 @@ from pathlib import Path
 import llvmlite.binding as llvm
 import pytest
 import stepwell
+from line_tables import instructions_of, rows_of, without_line
 from stepwell.core.passes.pipelines import run_pipeline
 from stepwell.core.text.parsing import make_context, parse_text
 from stepwell.lowering.llvm_text.emit_llvm_text import emit_llvm_text
+from stepwell.runtime.native import jit
+from stepwell.runtime.native.own_lines import RUNTIME, with_own_lines
 from stepwell.runtime.stairs import expand_pipeline
 from stepwell.testing.programs.program_generators import random_program
 from xdsl.dialects.builtin import ModuleOp, UnknownLoc
@@ -84,6 +87,18 @@ def test_a_module_without_places_has_no_lines() -> None:
     assert "!dbg" not in emit_llvm_text(module, lines=True)
 
 
+PARALLEL = """func.func @main(
+    %x: tensor<256x512xf32>, %w: tensor<512x256xf32>, %h: tensor<8x32xf16>, %b: tensor<8x32xbf16>
+) -> (tensor<256x256xf32>, tensor<8x32xf16>, tensor<8x32xbf16>) {
+  %0 = graph.matmul %x, %w : (tensor<256x512xf32>, tensor<512x256xf32>) -> tensor<256x256xf32>
+  %1 = graph.exp %h : (tensor<8x32xf16>) -> tensor<8x32xf16>
+  %2 = graph.exp %b : (tensor<8x32xbf16>) -> tensor<8x32xbf16>
+  func.return %0, %1, %2 : tensor<256x256xf32>, tensor<8x32xf16>, tensor<8x32xbf16>
+}
+"""
+"""With the pool of threads, and on x86-64 without F16C and AVX512-BF16 with the conversions of small floats."""
+
+
 @pytest.fixture(scope="module")
 def exported(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("lines")
@@ -99,9 +114,52 @@ def test_an_object_has_a_line_table(exported: Path) -> None:
     assert {1, 2, 3} <= lines
 
 
+@pytest.mark.skipif(shutil.which("objdump") is None, reason="needs objdump")
+@pytest.mark.parametrize("target", ["host", "x86-64"])
+def test_nearly_all_instructions_of_an_object_have_a_line(tmp_path: Path, target: str) -> None:
+    (tmp_path / "net.mlir").write_text(PARALLEL)
+    stepwell.compile(tmp_path / "net.mlir").export(tmp_path / "net.o", target=target)
+    lacking, count = without_line(tmp_path / "net.o")
+    assert count > 500 and len(lacking) <= 0.02 * count, lacking
+    files = {row.file for row in rows_of(tmp_path / "net.o")}
+    assert files == {"net.mlir", RUNTIME}
+
+
+@pytest.mark.skipif(shutil.which("objdump") is None, reason="needs objdump")
+@pytest.mark.parametrize("text", [PROGRAM, PARALLEL])
+def test_an_object_made_of_assembly_is_that_of_llvm(tmp_path: Path, text: str) -> None:
+    source, target = emit_llvm_text(lowered(text), lines=True), jit.host_code_target()
+    llvm.initialize_native_asmparser()
+    for name in ("direct", "assembled"):
+        module, machine = jit._optimised(source, target, 2, llvm.create_context())
+        if name == "direct":
+            code = machine.emit_object(module)
+        else:
+            code = jit._assembled(machine.emit_assembly(module), module, target)
+        (tmp_path / f"{name}.o").write_bytes(code)
+    assert instructions_of(tmp_path / "direct.o") == instructions_of(tmp_path / "assembled.o")
+    assert len(instructions_of(tmp_path / "direct.o")) > 200
+
+
+def test_text_written_by_hand_has_lines_of_its_own() -> None:
+    text = """define i32 @f(i32 %x) {
+entry:
+  ; twice
+  %y = add i32 %x, %x
+  ret i32 %y
+}
+"""
+    lines = with_own_lines(text)
+    llvm.parse_assembly(lines).verify()
+    assert re.search(r"^define i32 @f\(i32 %x\) !dbg !(\d+) \{$", lines, re.MULTILINE)
+    assert len(re.findall(r"^  %y = .*, !dbg !\d+$|^  ret i32 %y, !dbg !\d+$|^  ; twice$", lines, re.MULTILINE)) == 3
+    assert '!DIFile(filename: "<stepwell runtime>", directory: "")' in lines
+    assert "!llvm.module.flags" in lines and "!llvm.module.flags" not in with_own_lines(text, joins=True)
+
+
 @pytest.mark.skipif(shutil.which("gdb") is None or shutil.which("objdump") is None, reason="needs gdb and objdump")
 def test_gdb_shows_the_line_of_the_source(exported: Path) -> None:
-    commands = ["-ex", "info line net.mlir:2", "-ex", "list 2,2"]
+    commands = ["-ex", "info line net.mlir:2", "-ex", "list net.mlir:2,net.mlir:2"]
     said = subprocess.run(
         ["gdb", "-batch", "-nx", *commands, exported], capture_output=True, text=True, cwd=exported.parent, check=True
     )

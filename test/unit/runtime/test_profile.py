@@ -5,8 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import onnx
 import pytest
 import stepwell
+from onnx import TensorProto, helper
 from stepwell.core.passes.context import PassContext
 from stepwell.runtime.errors import ArgumentError, CompileError
 from stepwell.runtime.looking.profile import Call, Profile, measuring_program, with_profiling
@@ -111,6 +113,96 @@ def test_run_prints_the_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].split() == ["kernel", "calls", "µs", "share", "GFLOP/s", "GB/s"]
     assert lines[-1].startswith("a run, median of 3")
+
+
+def test_a_call_names_all_lines_that_it_computes() -> None:
+    profile = stepwell.compile(NET).profile(X, W, rounds=1)
+    (lines,) = {each.names for each in profile.nodes if len(each.names) > 1}
+    assert {line.split(":")[1] for line in lines} >= {"2", "3"}
+    assert sum(each.microseconds for each in profile.nodes) == pytest.approx(
+        sum(call.microseconds for call in profile.calls)
+    )
+
+
+def layer(number: int, took: float, *nodes: str) -> Call:
+    names = tuple(f"/encoder/layer.{number}/{node}" for node in nodes)
+    return Call(f"kernel{number}", "m.onnx:1:1", 1, took, 0, 0, names)
+
+
+CALLS = (
+    layer(0, 10.0, "attention/MatMul", "attention/Add"),
+    layer(0, 5.0, "ffn/MatMul"),
+    layer(1, 40.0, "ffn/MatMul", "ffn/Relu"),
+    layer(1, 4.0, "attention/Add", "ffn/Norm"),
+    Call("gather", "m.onnx:1:1", 1, 1.0, 0, 0, ("Gather_3",)),
+    Call("copy", "a.mlir:7:3", 2, 2.0, 0, 0, ("/encoder/layer.1/ffn/Pad",), ("a.mlir:7:3",)),
+)
+
+
+def test_times_by_part_of_the_model_add_up_at_each_depth() -> None:
+    modules = Profile(CALLS, 100.0, 3).modules
+    assert [("/".join(each.path), each.calls, each.microseconds) for each in modules] == [
+        ("encoder", 4, 59.0),
+        ("encoder/layer.1", 2, 44.0),
+        ("encoder/layer.1/ffn", 1, 40.0),
+        ("encoder/layer.0", 2, 15.0),
+        ("encoder/layer.0/attention", 1, 10.0),
+        ("encoder/layer.0/ffn", 1, 5.0),
+        ("", 3, 3.0),
+    ]
+    assert sum(each.microseconds for each in modules if len(each.path) <= 1) == sum(call.microseconds for call in CALLS)
+
+
+def test_the_tables_by_node_and_by_module() -> None:
+    profile = Profile((CALLS[0], CALLS[1], CALLS[4]), 20.0, 3)
+    assert profile.table("node") == (
+        "node                               kernel   calls    µs  share\n"
+        "/encoder/layer.0/attention/MatMul  kernel0      1  10.0  50.0%\n"
+        "+ /encoder/layer.0/attention/Add\n"
+        "/encoder/layer.0/ffn/MatMul        kernel0      1   5.0  25.0%\n"
+        "Gather_3                           gather       1   1.0   5.0%\n"
+        "(outside of kernels)                                4.0  20.0%\n"
+        "a run, median of 3                                 20.0"
+    )
+    assert profile.table("module") == (
+        "part of the model            calls    µs  share\n"
+        "encoder                          2  15.0  75.0%\n"
+        "  layer.0                        2  15.0  75.0%\n"
+        "    attention                    1  10.0  50.0%\n"
+        "    ffn                          1   5.0  25.0%\n"
+        "(in no part, or in several)      1   1.0   5.0%\n"
+        "(outside of kernels)                 4.0  20.0%\n"
+        "a run, median of 3                  20.0"
+    )
+    assert profile.table() == str(profile)
+    with pytest.raises(ArgumentError, match="a profile has no table by 'layer', expected one of kernel, node, module"):
+        profile.table("layer")
+
+
+def test_nodes_of_a_model_are_in_its_profile(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    names = ["/net/layer.0/MatMul", "/net/layer.0/Relu", "/net/layer.1/MatMul", "/net/layer.1/Relu"]
+    nodes = [
+        helper.make_node("MatMul", ["x", "w"], ["a"], names[0]),
+        helper.make_node("Relu", ["a"], ["b"], names[1]),
+        helper.make_node("MatMul", ["b", "w"], ["c"], names[2]),
+        helper.make_node("Relu", ["c"], ["y"], names[3]),
+    ]
+    infos = {name: helper.make_tensor_value_info(name, TensorProto.FLOAT, [16, 16]) for name in ("x", "w", "y")}
+    graph = helper.make_graph(nodes, "net", [infos["x"], infos["w"]], [infos["y"]])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]), str(tmp_path / "m.onnx"))
+    profile = stepwell.compile(tmp_path / "m.onnx").profile(np.eye(16, dtype=np.float32), X[:, :16], rounds=1)
+    plain = stepwell.compile(tmp_path / "m.onnx", opt_level=0).profile(
+        np.eye(16, dtype=np.float32), X[:, :16], rounds=1
+    )
+    assert next(each for each in plain.kernels if each.name == "matmul").calls == 2, "the layers share a kernel"
+    assert sorted(each.names for each in plain.nodes) == sorted((name,) for name in names)
+    assert sorted(each.names for each in profile.nodes) == [tuple(names[:2]), tuple(names[2:])]
+    assert {each.path for each in profile.modules} == {("net",), ("net", "layer.0"), ("net", "layer.1")}
+    assert main([str(tmp_path / "m.onnx"), "--random", "1", "--profile-by", "module", "--repeat", "3"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].split() == ["part", "of", "the", "model", "calls", "µs", "share"]
+    assert [line.split()[0] for line in lines[1:2]] == ["net"]
+    assert {line.split()[0] for line in lines[2:4]} == {"layer.0", "layer.1"}
 
 
 def test_the_pass_comes_after_the_loops_are_scf() -> None:

@@ -33,7 +33,7 @@ func.func @main(%x: memref<8x4xf32> {stepwell.role = "input"}, %y: memref<8x4xf3
 // CHECK:       func.func @main(%x: memref<8x4xf32> {stepwell.role = "input"}, %y: memref<8x4xf32> {stepwell.role = "output"},
 // CHECK-SAME:    %profile: memref<3x2xi64> {stepwell.role = "output", stepwell.name = "profile"})
 // CHECK-SAME:    stepwell.signature = (tensor<8x4xf32>) -> (tensor<8x4xf32>, tensor<3x2xi64>)
-// CHECK-SAME:    stepwell.profile = [{kernel = "scale", place = "{{.*}}", operations = 64 : i64, bytes = 256 : i64}, {kernel = "scale", place = "{{.*}}", operations = 64 : i64, bytes = 128 : i64}]
+// CHECK-SAME:    stepwell.profile = [{kernel = "scale", place = "{{.*}}", operations = 64 : i64, bytes = 256 : i64, lines = ["{{.*}}"]}, {kernel = "scale", place = "{{.*}}", operations = 64 : i64, bytes = 128 : i64, lines = ["{{.*}}"]}]
 // CHECK-NEXT:    func.call @profile_reset(%profile)
 // CHECK-NEXT:    %[[WHOLE:.*]] = func.call @profile_now() : () -> i64
 // CHECK:         %[[START:.*]] = func.call @profile_now() : () -> i64
