@@ -29,6 +29,7 @@ VERBS: Final = {
     "show": ("show", "draw a program or a profile (stepwell-show)"),
     "calibrate": ("calibrate", "record what flows through partitioned functions (stepwell-calibrate)"),
     "reduce": ("reduce", "shrink a program while it fails (docs/debugging.md)"),
+    "update-checks": ("update_checks", "write the CHECK lines of tests (docs/habits.md)"),
     "cache": ("cache", "show or empty the compile cache on disk"),
     "example": ("example", "list the examples, or copy one to try and to change"),
     "docs": ("docs", "list the pages of documentation, or print one"),
@@ -39,7 +40,7 @@ VERBS: Final = {
 
 def usage() -> str:
     """Returns the help of the command."""
-    lines = [f"  {verb:<12} {what}" for verb, (_, what) in VERBS.items()]
+    lines = [f"  {verb:<13} {what}" for verb, (_, what) in VERBS.items()]
     return "\n".join(["usage: stepwell VERB …", "", *lines, "", "stepwell VERB --help lists the flags of a verb."])
 
 
