@@ -59,6 +59,7 @@ STARTS_FAST: Final = {
     "tools/run.py": "json numpy runtime.compile runtime.load runtime.stairs tools.options.checks tools.options.times",
     "tools/options/command.py": "importlib tools.options.plugin_files",
     "tools/options/times.py": "runtime.executable",
+    "tools/update_checks.py": "filecheck testing.check_lines.update",
     "tools/reduce.py": "core.passes.pipeline_text core.text.parsing trust.check trust.reduce.moves.all"
     " trust.reduce.predicates trust.reduce.regression trust.reduce.session trust.reduce.subject trust.reduce.workers",
     "tools/show.py": "core.ir.verification core.passes.pipelines core.passes.progress core.text.parsing"

@@ -165,6 +165,7 @@ SUBROOMS: Final[dict[str, tuple[str, ...]]] = {
         "show",
         "reduce",
         "update_checks",
+        "new_dialect",
         "tune",
         "docs",
         "example",
