@@ -57,9 +57,11 @@ STARTS_FAST: Final = {
     "tools/main.py": "core.messages.diagnostics tools.options.command",
     "tools/options/passes.py": "tools.options.checks",
     "tools/run.py": "json numpy runtime.compile runtime.load runtime.stairs tools.options.checks tools.options.times",
-    "tools/options/command.py": "importlib tools.options.plugin_files",
+    "tools/options/command.py": "importlib tools.options.plugin_files tools.options.repro",
     "tools/options/times.py": "runtime.executable",
     "tools/update_checks.py": "filecheck testing.check_lines.update",
+    "tools/options/repro.py": "onnx",
+    "tools/repro.py": "tools.main",
     "tools/reduce.py": "core.passes.pipeline_text core.text.parsing trust.check trust.reduce.moves.all"
     " trust.reduce.predicates trust.reduce.regression trust.reduce.session trust.reduce.subject trust.reduce.workers",
     "tools/show.py": "core.ir.verification core.passes.pipelines core.passes.progress core.text.parsing"
