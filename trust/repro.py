@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
 from pathlib import Path, PurePosixPath
-from typing import Final
+from typing import Any, Final
 
 from ..core.messages.diagnostics import Diagnostic, StepwellError
 from ..core.messages.files import write_file, writing
@@ -30,7 +30,7 @@ _WIDTH: Final = 112
 
 @dataclass(frozen=True)
 class Ending:
-    """How a command ended: by an exit code or a signal, and what it wrote to standard error."""
+    """The end of a command: an exit code or a signal, and what it wrote to standard error."""
 
     code: int
     signal: int = 0
@@ -157,8 +157,8 @@ def parse_repro(text: str, file: str) -> Repro:
         raise _damaged(file, f"its head has no {error}") from error
 
 
-def _head(lines: Sequence[str], file: str) -> tuple[dict[str, object | dict[str, int]], list[str]]:
-    head: dict[str, object] = {}
+def _head(lines: Sequence[str], file: str) -> tuple[dict[str, Any], list[str]]:
+    head: dict[str, Any] = {}
     said: list[str] = []
     for line in lines:
         name, _, value = line.removeprefix("// ").partition(": ")
@@ -169,7 +169,7 @@ def _head(lines: Sequence[str], file: str) -> tuple[dict[str, object | dict[str,
                 head[name] = json.loads(value)
             except ValueError as error:
                 raise _damaged(file, f"'{name}' is no JSON") from error
-    return head, said  # pyright: ignore[reportReturnType]
+    return head, said
 
 
 def _file(start: str, lines: Sequence[str], file: str) -> tuple[str, bytes | LeftOut, bool]:

@@ -60,7 +60,7 @@ def outputs_of(path: Path) -> list[Output]:
 
 def _output(path: Path, number: int, line: str) -> Output | None:
     where = f"RUN line {number} of '{path}'"
-    line = expand_macros(line, ())
+    line = expand_macros(line, [])
     if needs_a_shell(line):
         raise StepwellError(Diagnostic(f"{where} needs a shell, and what a shell does is not known before it runs"))
     with tempfile.TemporaryDirectory(prefix="stepwell-checks-") as folder, _in_folder(path.parent):
