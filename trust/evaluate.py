@@ -25,6 +25,7 @@ from ..reference.loops.state import symbol_of
 from ..reference.run import Observer, ReferenceRunError, run
 from ..runtime.compile import compile
 from ..runtime.errors import ExecutionError
+from ..testing.rules.own_meaning import OwnMeanings
 
 INTERPRETER = "by the reference interpreter"
 NATIVE = "natively"
@@ -103,7 +104,10 @@ def interpreted(
     try:
         with np.errstate(all="ignore"):
             if _is_on_tensors(op):
-                found = run(module, entry, *arrays, weights=weights, observe=observe, max_steps=MOST_STEPS)
+                own = OwnMeanings()  # Of ops of other packages.
+                found = run(
+                    module, entry, *arrays, weights=weights, observe=observe, max_steps=MOST_STEPS, otherwise=own
+                )
             else:
                 found = _on_buffers(module, entry, arrays, weights, outputs)
     except ReferenceFailure as failure:
@@ -148,23 +152,36 @@ def natively(module: ModuleOp, entry: str, arrays: Sequence[Array], weights: Map
 
     Raises `CannotRunError` where the program cannot be compiled.
     """
-    asked = any(op.name == "graph.weight" for op in walk(module)) or bool(weights)
-    return _in_child(lambda: Context().run(_compiled_and_run, module, entry, arrays, weights if asked else None))
+    return _in_child(lambda: Context().run(_compiled_and_run, module, entry, arrays, weights))
 
 
-def _compiled_and_run(
-    module: ModuleOp, entry: str, arrays: Sequence[Array], weights: Mapping[str, Array] | None
-) -> Outcome:
+def _compiled_and_run(module: ModuleOp, entry: str, arrays: Sequence[Array], weights: Mapping[str, Array]) -> Outcome:
+    return compiled(module, entry, weights)(arrays)
+
+
+def compiled(
+    module: ModuleOp, entry: str, weights: Mapping[str, Array], threads: int = 1
+) -> Callable[[Sequence[Array]], Outcome]:
+    """
+    Returns a function that runs `@entry` by machine code of the passes that are left, in this process.
+
+    Raises `CannotRunError` where the program cannot be compiled.
+    """
+    given = weights if weights or any(op.name == "graph.weight" for op in walk(module)) else None
     try:
-        program = compile(clone_op(module), entry=entry, pipeline="O0", cache=False, weights=weights, threads=1)
+        program = compile(clone_op(module), entry=entry, pipeline="O0", cache=False, weights=given, threads=threads)
     except Exception as error:
         raise CannotRunError(f"it cannot be compiled: {error}") from None
-    try:
-        return Outcome(tuple(np.array(each) for each in program(*arrays)), how=NATIVE)
-    except ExecutionError as error:
-        return Outcome(failure=str(error), how=NATIVE)
-    except Exception as error:
-        raise CannotRunError(f"{type(error).__name__}: {error}") from None
+
+    def run(arrays: Sequence[Array]) -> Outcome:
+        try:
+            return Outcome(tuple(np.array(each) for each in program(*arrays)), how=NATIVE)
+        except ExecutionError as error:
+            return Outcome(failure=str(error), how=NATIVE)
+        except Exception as error:
+            raise CannotRunError(f"{type(error).__name__}: {error}") from None
+
+    return run
 
 
 def _in_child(work: Callable[[], Outcome]) -> Outcome:

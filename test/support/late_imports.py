@@ -61,6 +61,8 @@ STARTS_FAST: Final = {
     "tools/options/times.py": "runtime.executable",
     "tools/update_checks.py": "filecheck testing.check_lines.update",
     "tools/options/repro.py": "onnx",
+    "tools/fuzz.py": "core.passes.pipeline_text core.text.parsing patterns.text.loading trust.fuzz.hunt"
+    " trust.fuzz.sources",
     "tools/reduce.py": "core.passes.pipeline_text core.text.parsing trust.check trust.reduce.moves.all"
     " trust.reduce.predicates trust.reduce.regression trust.reduce.session trust.reduce.subject trust.reduce.workers",
     "tools/show.py": "core.ir.verification core.passes.pipelines core.passes.progress core.text.parsing"

@@ -156,6 +156,7 @@ SUBROOMS: Final[dict[str, tuple[str, ...]]] = {
     "testing.graphs": ("random_graph", "motifs", "single", "maker"),
     "testing.check_lines": ("update", "refresh", "outputs", "printed", "patterns"),
     "trust": (
+        "fuzz",
         "reduce",
         "repro",
         "bisect",
@@ -167,6 +168,7 @@ SUBROOMS: Final[dict[str, tuple[str, ...]]] = {
         "compare",
         "classes",
     ),
+    "trust.fuzz": ("hunt", "oracle", "sources", "layers"),
     "trust.reduce": ("session", "driver", "moves", "regression", "predicates", "subject", "move", "workers"),
     "tools": (
         "completion",
@@ -178,6 +180,7 @@ SUBROOMS: Final[dict[str, tuple[str, ...]]] = {
         "run",
         "show",
         "reduce",
+        "fuzz",
         "update_checks",
         "new_dialect",
         "tune",
