@@ -29,6 +29,7 @@ VERBS: Final = {
     "show": ("show", "draw a program or a profile (stepwell-show)"),
     "calibrate": ("calibrate", "record what flows through partitioned functions (stepwell-calibrate)"),
     "reduce": ("reduce", "shrink a program while it fails (docs/debugging.md)"),
+    "diff": ("diff", "compare two programs by results and by ops (docs/habits.md)"),
     "fuzz": ("fuzz", "look for programs that the passes get wrong (docs/habits.md)"),
     "repro": ("repro", "run again what --save-repro of a command has written (docs/habits.md)"),
     "new-dialect": ("new_dialect", "make a package with a dialect, passes and tests (docs/habits.md)"),

@@ -157,6 +157,7 @@ SUBROOMS: Final[dict[str, tuple[str, ...]]] = {
     "testing.check_lines": ("update", "refresh", "outputs", "printed", "patterns"),
     "trust": (
         "fuzz",
+        "diff",
         "reduce",
         "repro",
         "bisect",
@@ -168,6 +169,7 @@ SUBROOMS: Final[dict[str, tuple[str, ...]]] = {
         "compare",
         "classes",
     ),
+    "trust.diff": ("results", "ops"),
     "trust.fuzz": ("hunt", "oracle", "sources", "layers"),
     "trust.reduce": ("session", "driver", "moves", "regression", "predicates", "subject", "move", "workers"),
     "tools": (
@@ -181,6 +183,7 @@ SUBROOMS: Final[dict[str, tuple[str, ...]]] = {
         "show",
         "reduce",
         "fuzz",
+        "diff",
         "update_checks",
         "new_dialect",
         "tune",

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from xdsl.context import Context
 from xdsl.dialects import func
-from xdsl.dialects.builtin import FunctionType, ModuleOp, TensorType
+from xdsl.dialects.builtin import FunctionType, ModuleOp, StringAttr, TensorType
 from xdsl.ir import Attribute, Block, Operation, Region
 from xdsl.irdl import IRDLOperation
 
@@ -44,7 +44,7 @@ class Ops(Source):
     name = "ops"
 
     def program(self, context: Context, seed: int) -> ModuleOp | None:
-        text = random_program(seed, 4 + seed % 13, smooth=seed % 2 == 1).text
+        text = random_program(seed, 6 + seed % 25, smooth=seed % 2 == 1).text
         return parse_text(context, text, f"ops-{seed}.mlir")
 
 
@@ -67,9 +67,13 @@ class Layers(Source):
         return parse_text(context, random_net(seed), f"layers-{seed}.mlir")
 
 
+TOGETHER: Final = 12
+"""The rules that a program is made for: a function for each, since most of the time goes into one more compilation."""
+
+
 @dataclass
 class Rules(Source):
-    """What the left sides of rules match, rule by rule."""
+    """What the left sides of rules match, a function for each of some rules."""
 
     rules: Sequence[Rule]
     name: str = "rules"
@@ -78,12 +82,24 @@ class Rules(Source):
     def program(self, context: Context, seed: int) -> ModuleOp | None:
         if not self.rules:
             return None
-        rule = self.rules[seed % len(self.rules)]
+        count = min(TOGETHER, len(self.rules))
+        made = ModuleOp([])
+        for number in range(seed * count, (seed + 1) * count):
+            function = self._function(context, self.rules[number % len(self.rules)], number // len(self.rules))
+            if function is not None:
+                function.sym_name = StringAttr(f"main{len(made.body.block.ops)}")
+                made.body.block.add_op(function)
+        return parse_text(context, str(made), f"rules-{seed}.mlir") if made.body.block.ops else None
+
+    def _function(self, context: Context, rule: Rule, number: int) -> func.FuncOp | None:
+        """Returns a program for a rule that is one function, of the first draws that give one."""
         drawing = self._drawings.setdefault(rule.name, Drawing(context, rule, 0))
-        for number in range(4):
-            instance = drawing.draw(seed // len(self.rules) + 1000 * number)
-            if instance is not None:
-                return parse_text(context, str(instance.module), f"rules-{seed}.mlir")
+        for draw in range(4):
+            instance = drawing.draw(number + 1000 * draw)
+            ops = [] if instance is None else list(instance.module.body.block.ops)
+            if len(ops) == 1 and isinstance(ops[0], func.FuncOp):
+                ops[0].detach()
+                return ops[0]
         return None
 
 
