@@ -165,10 +165,10 @@ class _Shown:
             print(f"fuzz: {now - self._started:4.0f} s, seed {seed}, {programs} programs", file=sys.stderr, flush=True)
 
     def found(self, found: Found) -> None:
-        what = f"seed {found.seed} of {found.source} with -p {shlex.quote(found.pipeline)}: {found.kind}"
-        whose = f"; to blame: {found.culprit}" if found.culprit else ""
-        where = "as before" if found.again else f"{found.ops} ops, now {found.small} in {found.file}"
-        print(f"fuzz: {what}{whose}; {where}", flush=True)
+        lines = [f"fuzz: seed {found.seed} of {found.source} with -p {shlex.quote(found.pipeline)}: {found.kind}"]
+        lines += [f"to blame: {found.culprit}"] if found.culprit else []
+        lines.append("as before" if found.again else f"{found.ops} ops, now {found.small} in {found.file}")
+        print("\n  ".join(lines), flush=True)
 
 
 def _check(options: argparse.Namespace) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pickle
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from contextvars import Context
 from dataclasses import replace
 from typing import Any
@@ -16,6 +17,7 @@ from xdsl.ir import Operation
 
 from ..core.ir.cloning import clone_op
 from ..core.ir.walk import walk
+from ..core.text.parsing import make_context, parse_text
 from ..lazy_dataclass import dataclass
 from ..reference.element_types import Array
 from ..reference.failure import ReferenceFailure
@@ -182,6 +184,18 @@ def compiled(
             raise CannotRunError(f"{type(error).__name__}: {error}") from None
 
     return run
+
+
+TINY = """func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
+  %0 = graph.add %x, %x : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  func.return %0 : tensor<2xf32>
+}"""
+
+
+def warm_up() -> None:
+    """Compiles a tiny program, so that processes that are forked from this one need not import what that takes."""
+    with suppress(Exception):  # What is wrong with the compiler is for those to find.
+        compile(parse_text(make_context(), TINY, "<tiny>"), cache=False, threads=1)(np.zeros(2, np.float32))
 
 
 def _in_child(work: Callable[[], Outcome]) -> Outcome:

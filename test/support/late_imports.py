@@ -64,8 +64,11 @@ STARTS_FAST: Final = {
     "tools/diff.py": "core.passes.pipelines core.text.parsing tools.options.checks trust.diff.ops trust.diff.results",
     "tools/fuzz.py": "core.passes.pipeline_text core.text.parsing patterns.text.loading trust.fuzz.hunt"
     " trust.fuzz.sources",
-    "tools/reduce.py": "core.passes.pipeline_text core.text.parsing trust.check trust.reduce.moves.all"
-    " trust.reduce.predicates trust.reduce.regression trust.reduce.session trust.reduce.subject trust.reduce.workers",
+    "tools/reduce.py": "core.passes.pipeline_text core.text.parsing trust.check trust.evaluate trust.reduce.model_test"
+    " trust.reduce.moves.all trust.reduce.onnx_model trust.reduce.predicates trust.reduce.regression"
+    " trust.reduce.session trust.reduce.subject trust.reduce.workers",
+    "trust/reduce/moves/onnx_model.py": "onnx",
+    "trust/reduce/onnx_model.py": "onnx onnxruntime",
     "tools/show.py": "core.ir.verification core.passes.pipelines core.passes.progress core.text.parsing"
     " analysis.drawing.boxes analysis.drawing.drawing",
     "tools/start.py": "core.late_formats importlib",

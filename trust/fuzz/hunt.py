@@ -15,6 +15,7 @@ from ...core.passes.pipeline_text import parse_pipeline
 from ...lazy_dataclass import dataclass
 from ..bisect import bisect
 from ..check import CheckOptions
+from ..evaluate import warm_up
 from ..reduce.moves.all import moves_for
 from ..reduce.regression import text_of_test
 from ..reduce.session import reduce
@@ -79,6 +80,7 @@ class Hunt:
 
     def run(self, seed: int, seconds: float) -> Iterator[Found]:
         """Yields what fails, until the time is over."""
+        warm_up()
         end = time.monotonic() + seconds
         self.next = seed
         while time.monotonic() < end:

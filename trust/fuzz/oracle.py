@@ -32,7 +32,7 @@ from ..sensitivity import sensitivity
 @dataclass
 class Right(Wrong):
     """
-    Whether a program computes the same through a pipeline and in machine code.
+    The question whether a program computes the same through a pipeline and in machine code.
 
     A valid program that ends in an error or in a crash is not right either. With `each` the results are compared after
     each pass by the interpreter, which sees accesses that machine code forgives, and takes longer.

@@ -104,8 +104,9 @@ def test_a_wrong_rule_is_found_and_becomes_a_test(tmp_path: Path, capsys: pytest
     said = capsys.readouterr().out.splitlines()
     (file,) = (tmp_path / "found").iterdir()
     text = file.read_text()
-    assert "wrong; to blame: rule 'twice' of pass 'apply-patterns'; " in said[0] and f"ops, now 3 in {file}" in said[0]
-    assert said[1].endswith("1 fault; --seed 1 goes on") and "graph.add" in text
+    assert said[0].endswith(": wrong") and said[1] == "  to blame: rule 'twice' of pass 'apply-patterns'"
+    assert said[2].endswith(f" ops, now 3 in {file}")
+    assert said[3].endswith("1 fault; --seed 1 goes on") and "graph.add" in text
     run = [line for line in text.splitlines() if "RUN:" in line]
     assert run == [f"// RUN: stepwell-opt %s -p 'apply-patterns{{file=\"{rules}\"}}' --check-semantics | filecheck %s"]
     call = Command(["stepwell-opt", str(file), "-p", f'apply-patterns{{file="{rules}"}}', "--check-semantics"])
