@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from ..move import Move
 from ..onnx_model import Model
 from ..subject import Program, Subject
+from .blocks import KeepBlock
 from .onnx_model import MODEL_MOVES
 from .ops import OPS, PARTS, DropArguments
 from .regions import DETAILS, INSIDE
 from .text import LINES, TYPES
 
-PROGRAM_MOVES: Sequence[Move] = (*PARTS, *OPS, *INSIDE, DropArguments(), *DETAILS, *TYPES, *LINES)
+PROGRAM_MOVES: Sequence[Move] = (KeepBlock(), *PARTS, *OPS, *INSIDE, DropArguments(), *DETAILS, *TYPES, *LINES)
 
 
 def moves_for(subject: Subject) -> Sequence[Move]:
