@@ -137,7 +137,8 @@ class Hunt:
         found = Found(seed, source.name, right.pipeline, kind, ops=program.ops())
         if answer.ending != "late":
             limits = Workers(self.workers.jobs, self.workers.timeout)
-            search = reduce(program, right, moves_for(program), workers=limits)
+            right = replace(right, verify=not kind.startswith("wrong"))
+            search = reduce(program, right, moves_for(program), workers=limits, report=lambda _: self.report(self.next))
             kind = search.wanted or kind
         found = replace(found, kind=kind, small=program.ops(), culprit=self._culprit(program, right))
         again = (found.kind, found.culprit) in self.seen and bool(found.culprit)

@@ -40,6 +40,8 @@ class Right(Wrong):
 
     each: bool = False
     threads: int = 1
+    verify: bool = True
+    """Unset where it is known that no pass makes invalid IR, since that takes a good part of the time."""
 
     def kind(self, subject: Subject) -> str | None:
         module = subject.parsed()
@@ -70,7 +72,7 @@ class Right(Wrong):
         after = clone_op(module)
         weights = dict(self.options.weights or {}) or weights_of(module, self.options.seed)
         with counting() as applied:
-            run_pipeline(self.context, after, passes)
+            run_pipeline(self.context, after, passes, verify_each=self.verify)
         numerics = weakest([class_of(each, applied.classes) for each in passes])
         for entry in entries(module)[0]:
             cases = self._cases(module, entry, weights)
