@@ -6,6 +6,7 @@ import io
 import os
 import pickle
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from contextvars import Context
 from dataclasses import replace
 from functools import partial
@@ -18,6 +19,7 @@ from xdsl.ir import Operation
 
 from ..core.ir.cloning import clone_op
 from ..core.ir.walk import walk
+from ..core.text.parsing import make_context, parse_text
 from ..lazy_dataclass import dataclass
 from ..reference.element_types import Array
 from ..reference.failure import ReferenceFailure
@@ -27,6 +29,7 @@ from ..reference.loops.state import symbol_of
 from ..reference.run import Observer, ReferenceRunError, run
 from ..runtime.compile import compile
 from ..runtime.errors import ExecutionError
+from ..testing.rules.own_meaning import OwnMeanings
 
 INTERPRETER = "by the reference interpreter"
 NATIVE = "natively"
@@ -129,7 +132,10 @@ def interpreted(
     try:
         with np.errstate(all="ignore"):
             if _is_on_tensors(op):
-                found = run(module, entry, *arrays, weights=weights, observe=observe, max_steps=max_steps)
+                own = OwnMeanings()  # Of ops of other packages.
+                found = run(
+                    module, entry, *arrays, weights=weights, observe=observe, max_steps=max_steps, otherwise=own
+                )
             else:
                 found = _on_buffers(module, entry, arrays, weights, outputs, max_steps)
     except ReferenceFailure as failure:
@@ -182,30 +188,42 @@ def natively(
     It does so in a process of its own, which a wrong program may end. Raises `CannotRunError` where the program cannot
     be compiled.
     """
-    asked = any(op.name == "graph.weight" for op in walk(module)) or bool(weights)
     left = list(inputs)
     while left:
-        for outcome in in_child(partial(_in_new_context, module, entry, tuple(left), weights if asked else None)):
+        for outcome in in_child(partial(_in_new_context, module, entry, tuple(left), weights)):
             del left[0]
             yield outcome
 
 
 def _in_new_context(
-    module: ModuleOp, entry: str, inputs: Sequence[Sequence[Array]], weights: Mapping[str, Array] | None
+    module: ModuleOp, entry: str, inputs: Sequence[Sequence[Array]], weights: Mapping[str, Array]
 ) -> Iterator[Outcome]:
     """Compiles and runs a program where no pass context is set."""
     return Context().run(_compiled_and_run, module, entry, inputs, weights)
 
 
 def _compiled_and_run(
-    module: ModuleOp, entry: str, inputs: Sequence[Sequence[Array]], weights: Mapping[str, Array] | None
+    module: ModuleOp, entry: str, inputs: Sequence[Sequence[Array]], weights: Mapping[str, Array]
 ) -> Iterator[Outcome]:
     """Compiles a program, and returns what runs it on one set of inputs after the other."""
+    return map(compiled(module, entry, weights), inputs)
+
+
+def compiled(
+    module: ModuleOp, entry: str, weights: Mapping[str, Array], threads: int = 1
+) -> Callable[[Sequence[Array]], Outcome]:
+    """
+    Returns a function that runs `@entry` by machine code of the passes that are left, in this process.
+
+    Raises `CannotRunError` where the program cannot be compiled.
+    """
+    given = weights if weights or any(op.name == "graph.weight" for op in walk(module)) else None
     try:
-        program = compile(clone_op(module), entry=entry, pipeline=LOWERING, cache=False, weights=weights, threads=1)
+        program = compile(clone_op(module), entry=entry, pipeline=LOWERING, cache=False, weights=given, threads=threads)
     except Exception as error:
         raise CannotRunError(f"it cannot be compiled: {error}") from None
-    return (_run_once(program, arrays) for arrays in inputs)
+
+    return lambda arrays: _run_once(program, arrays)
 
 
 def _run_once(program: Any, arrays: Sequence[Array]) -> Outcome:
@@ -215,6 +233,18 @@ def _run_once(program: Any, arrays: Sequence[Array]) -> Outcome:
         return Outcome(failure=str(error), how=NATIVE)
     except Exception as error:
         raise CannotRunError(f"{type(error).__name__}: {error}") from None
+
+
+TINY = """func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
+  %0 = graph.add %x, %x : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  func.return %0 : tensor<2xf32>
+}"""
+
+
+def warm_up() -> None:
+    """Compiles a tiny program, so that processes that are forked from this one need not import what that takes."""
+    with suppress(Exception):  # What is wrong with the compiler is for those to find.
+        compile(parse_text(make_context(), TINY, "<tiny>"), cache=False, threads=1)(np.zeros(2, np.float32))
 
 
 def in_child(work: Callable[[], Iterator[Outcome]]) -> Iterator[Outcome]:

@@ -57,10 +57,18 @@ STARTS_FAST: Final = {
     "tools/main.py": "core.messages.diagnostics tools.options.command",
     "tools/options/passes.py": "tools.options.checks",
     "tools/run.py": "json numpy runtime.compile runtime.load runtime.stairs tools.options.checks tools.options.times",
-    "tools/options/command.py": "importlib tools.options.plugin_files",
+    "tools/options/command.py": "importlib tools.options.plugin_files tools.options.repro",
     "tools/options/times.py": "runtime.executable",
-    "tools/reduce.py": "core.passes.pipeline_text core.text.parsing trust.cases trust.reduce.moves.all"
-    " trust.reduce.predicates trust.reduce.regression trust.reduce.session trust.reduce.subject trust.reduce.workers",
+    "tools/update_checks.py": "filecheck testing.check_lines.update",
+    "tools/options/repro.py": "onnx",
+    "tools/diff.py": "core.passes.pipelines core.text.parsing tools.options.checks trust.diff.ops trust.diff.results",
+    "tools/fuzz.py": "core.passes.pipeline_text core.text.parsing patterns.text.loading trust.fuzz.hunt"
+    " trust.fuzz.sources",
+    "tools/reduce.py": "core.passes.pipeline_text core.text.parsing trust.cases trust.check trust.evaluate"
+    " trust.reduce.model_test trust.reduce.moves.all trust.reduce.onnx_model trust.reduce.predicates"
+    " trust.reduce.regression trust.reduce.session trust.reduce.subject trust.reduce.workers",
+    "trust/reduce/moves/onnx_model.py": "onnx",
+    "trust/reduce/onnx_model.py": "onnx onnxruntime",
     "tools/show.py": "core.ir.verification core.passes.pipelines core.passes.progress core.text.parsing"
     " analysis.drawing.boxes analysis.drawing.drawing",
     "tools/start.py": "core.late_formats importlib",

@@ -94,7 +94,12 @@ def checked_schedules(passes: Sequence[ModulePass]) -> list[ModulePass]:
 
 def limited(args: argparse.Namespace, watch: Watcher | None = None) -> AbstractContextManager[Any]:
     """The scope of `--rewrite-limit`, in which `watch` is told what is applied."""
-    return nullcontext() if args.rewrite_limit is None and watch is None else counting(args.rewrite_limit, by_function=args.rewrite_limit is not None, watch=watch)
+    limit = args.rewrite_limit
+    return (
+        nullcontext()
+        if limit is None and watch is None
+        else counting(limit, by_function=limit is not None, watch=watch)
+    )
 
 
 def recorded_passes(args: argparse.Namespace) -> list[ModulePass]:

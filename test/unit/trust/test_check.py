@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 import stepwell
 from loop_levels import PARALLEL, PROGRAMS
-from random_graphs import random_graph
 from stepwell.core.messages.diagnostics import listening
 from stepwell.core.passes.base import StepwellPass
 from stepwell.core.passes.pipelines import run_pipeline
 from stepwell.core.text.parsing import make_context
+from stepwell.testing.graphs.random_graph import random_graph
 from stepwell.testing.in_process import call_tool
 from stepwell.testing.run_line import Command
 from stepwell.tools.run import main as run_main
