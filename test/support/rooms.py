@@ -54,6 +54,7 @@ SUBROOMS: Final[dict[str, tuple[str, ...]]] = {
         "partition",
         "shapes",
         "placement",
+        "quantiser",
         "quantised",
         "inference",
         "constants",

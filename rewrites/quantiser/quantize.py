@@ -1,0 +1,84 @@
+"""The pass `quantize`: a program in floats becomes one with `graph.quantize` and `graph.dequantize`."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.utils.exceptions import PassFailedException
+
+from ...core.messages.diagnostics import did_you_mean, fail
+from ...core.passes.base import StepwellPass
+from ...lazy_dataclass import dataclass
+from .weight_only import quantize_weights
+
+WEIGHTS: Final = ("int8", "int4")
+ACTIVATIONS: Final = ("asymmetric", "symmetric")
+OBSERVERS: Final = ("min-max", "moving-average", "percentile", "entropy", "mse")
+
+
+@dataclass(frozen=True)
+class QuantizePass(StepwellPass):
+    """
+    Quantises the layers of an entry: with a table of ranges their inputs and weights, without one the weights alone.
+
+    `table` is a file of statistics of the values of the entry (`stepwell-calibrate --values --stats`). Weights get a
+    scale for each output channel, inputs one scale, by the `observer`. The result has `graph.quantize` and
+    `graph.dequantize` around each layer. `integer-arithmetic` makes products of bytes of that.
+
+    Without a table, `weights` says what the weights become, `int8` or `int4`, in blocks of `block` elements. Inputs
+    stay in floats.
+
+    `keep` names layers that stay in floats by the names of their results, and `keep_kinds` by their ops.
+    """
+
+    name = "quantize"
+
+    table: str = ""
+    entry: str = "main"
+    weights: str = ""
+    block: int = 32
+    activations: str = "asymmetric"
+    observer: str = "min-max"
+    percentile: float = 99.99
+    bias_correction: bool = True
+    keep: tuple[str, ...] = ()
+    keep_kinds: tuple[str, ...] = ()
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        self._check()
+        if self.table:
+            fail(op, "tables cannot be used yet")
+        layers = quantize_weights(
+            op,
+            entry=self.entry,
+            weights=self.weights,
+            block=self.block,
+            keep=self.keep,
+            keep_kinds=self.keep_kinds,
+        )
+        self.count("layers quantised", layers)
+
+    def _check(self) -> None:
+        """Raises an error for an option whose value is not one of those it may have."""
+        for option, found, known in (
+            ("weights", self.weights, ("", *WEIGHTS)),
+            ("activations", self.activations, ACTIVATIONS),
+            ("observer", self.observer, OBSERVERS),
+        ):
+            if found not in known:
+                listed = ", ".join(each for each in known if each)
+                hint = did_you_mean(found, known)
+                message = f"quantize: {option} is '{found}', expected one of {listed}"
+                raise PassFailedException(f"{message}; {hint}" if hint else message)
+        if not self.table and not self.weights:
+            raise PassFailedException(
+                "quantize: there is neither a table of ranges nor a type for weights alone, expected "
+                'table="stats.json" or weights=int8'
+            )
+        if self.table and self.weights not in ("", "int8"):
+            raise PassFailedException(
+                f"quantize: weights are {self.weights} and there is a table, but products of bytes have weights of "
+                "int8: leave out the table to quantise weights alone"
+            )
