@@ -1,8 +1,9 @@
 from .calibration.calibrate import CalibrationWarning as CalibrationWarning
-from .calibration.statistics import StatisticsOptions as StatisticsOptions
-from .calibration.statistics import TensorStatistics as TensorStatistics
-from .calibration.statistics import load_statistics as load_statistics
-from .calibration.statistics import save_statistics as save_statistics
+from .calibration.values import calibrate_values as calibrate_values
+from .calibration.calibrate import StatisticsOptions as StatisticsOptions
+from .calibration.calibrate import TensorStatistics as TensorStatistics
+from .calibration.calibrate import load_statistics as load_statistics
+from .calibration.calibrate import save_statistics as save_statistics
 from .errors import ArgumentError as ArgumentError
 from .errors import CompileError as CompileError
 from .errors import ExecutionError as ExecutionError

@@ -83,7 +83,7 @@ def argument_parser() -> argparse.ArgumentParser:
 def run(options: argparse.Namespace, sources: Sources) -> int:
     """Does what the command line says, and returns the exit code. Puts the text of the program into `sources`."""
     from ..runtime.calibration.calibrate import Calibrator, DataCollector, StatisticsCollector, run_batches
-    from ..runtime.calibration.statistics import save_statistics
+    from ..rewrites.calibration.statistics import save_statistics
 
     calibrator = Calibrator(
         read_module(options.file, sources),
@@ -128,7 +128,7 @@ def _shaped(result: dict[str, list[Any]], multi: str) -> dict[str, Any]:
 
 
 def _statistics_options(options: argparse.Namespace) -> Any:
-    from ..runtime.calibration.statistics import StatisticsOptions
+    from ..rewrites.calibration.statistics import StatisticsOptions
 
     try:
         percentiles = tuple(float(each) for each in options.percentiles.split(",") if each.strip())

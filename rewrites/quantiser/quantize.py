@@ -8,9 +8,11 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.exceptions import PassFailedException
 
-from ...core.messages.diagnostics import did_you_mean, fail
+from ...core.messages.diagnostics import did_you_mean
 from ...core.passes.base import StepwellPass
 from ...lazy_dataclass import dataclass
+from .fit import Fit, fit
+from .table import Table
 from .weight_only import quantize_weights
 
 WEIGHTS: Final = ("int8", "int4")
@@ -45,11 +47,14 @@ class QuantizePass(StepwellPass):
     bias_correction: bool = True
     keep: tuple[str, ...] = ()
     keep_kinds: tuple[str, ...] = ()
+    switches: bool = False
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         self._check()
         if self.table:
-            fail(op, "tables cannot be used yet")
+            fitted = fit(op, self.entry, Table.read(op, self.table, self.entry), self.fit)
+            self.count("layers quantised", sum(layer.is_quantised for layer in fitted))
+            return
         layers = quantize_weights(
             op,
             entry=self.entry,
@@ -59,6 +64,19 @@ class QuantizePass(StepwellPass):
             keep_kinds=self.keep_kinds,
         )
         self.count("layers quantised", layers)
+
+    @property
+    def fit(self) -> Fit:
+        """What the options say about layers of bytes."""
+        return Fit(
+            self.activations,
+            self.observer,
+            self.percentile,
+            self.bias_correction,
+            self.keep,
+            self.keep_kinds,
+            self.switches,
+        )
 
     def _check(self) -> None:
         """Raises an error for an option whose value is not one of those it may have."""

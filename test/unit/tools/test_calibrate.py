@@ -16,7 +16,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 from stepwell.core.weights import write_weights
-from stepwell.runtime.calibration.statistics import load_statistics
+from stepwell.rewrites.calibration.statistics import load_statistics
 from stepwell.testing.in_process import call_tool
 from stepwell.testing.run_line import Command
 from stepwell.tools.calibrate import main
