@@ -82,8 +82,8 @@ def argument_parser() -> argparse.ArgumentParser:
 
 def run(options: argparse.Namespace, sources: Sources) -> int:
     """Does what the command line says, and returns the exit code. Puts the text of the program into `sources`."""
-    from ..runtime.calibration.calibrate import Calibrator, DataCollector, StatisticsCollector, run_batches
     from ..rewrites.calibration.statistics import save_statistics
+    from ..runtime.calibration.calibrate import Calibrator, DataCollector, StatisticsCollector, run_batches
 
     calibrator = Calibrator(
         read_module(options.file, sources),

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.utils.exceptions import PassFailedException
 
-from ...core.messages.diagnostics import did_you_mean
+from ...core.messages.diagnostics import Diagnostic, StepwellError
 from ...core.passes.base import StepwellPass
 from ...lazy_dataclass import dataclass
 from .fit import Fit, fit
+from .options import WEIGHTS, check_choice, check_options
 from .table import Table
 from .weight_only import quantize_weights
-
-WEIGHTS: Final = ("int8", "int4")
-ACTIVATIONS: Final = ("asymmetric", "symmetric")
-OBSERVERS: Final = ("min-max", "moving-average", "percentile", "entropy", "mse")
 
 
 @dataclass(frozen=True)
@@ -79,24 +73,13 @@ class QuantizePass(StepwellPass):
         )
 
     def _check(self) -> None:
-        """Raises an error for an option whose value is not one of those it may have."""
-        for option, found, known in (
-            ("weights", self.weights, ("", *WEIGHTS)),
-            ("activations", self.activations, ACTIVATIONS),
-            ("observer", self.observer, OBSERVERS),
-        ):
-            if found not in known:
-                listed = ", ".join(each for each in known if each)
-                hint = did_you_mean(found, known)
-                message = f"quantize: {option} is '{found}', expected one of {listed}"
-                raise PassFailedException(f"{message}; {hint}" if hint else message)
-        if not self.table and not self.weights:
-            raise PassFailedException(
-                "quantize: there is neither a table of ranges nor a type for weights alone, expected "
-                'table="stats.json" or weights=int8'
-            )
-        if self.table and self.weights not in ("", "int8"):
-            raise PassFailedException(
-                f"quantize: weights are {self.weights} and there is a table, but products of bytes have weights of "
-                "int8: leave out the table to quantise weights alone"
-            )
+        """Raises an error for options that do not go together, or are not what they may be."""
+        check_options(self.fit)
+        if self.weights:
+            check_choice("weights", self.weights, WEIGHTS)
+        elif not self.table:
+            message = "quantize: there is neither a table of ranges nor a type for weights alone"
+            raise StepwellError(Diagnostic(message, hint='expected table="stats.json" or weights=int8'))
+        if self.table and self.weights == "int4":
+            message = "quantize: weights are int4 and there is a table, but products of bytes have weights of int8"
+            raise StepwellError(Diagnostic(message, hint="leave out the table to quantise weights alone"))

@@ -66,7 +66,6 @@ def module_of(module_or_path: ModuleOp | str | Path) -> ModuleOp:
     if not isinstance(module_or_path, ModuleOp):
         return parse(module_or_path)
     module = copy_of(module_or_path)
-    assert isinstance(module, ModuleOp)
     verify_module(module)
     return module
 

@@ -96,6 +96,7 @@ SUBROOMS: Final[dict[str, tuple[str, ...]]] = {
     "lowering.llvm": ("lower_to_llvm_dialect", "tiles", REST),
     "runtime": (
         "tuning",
+        "quantising",
         "calibration",
         "load",
         "compile",

@@ -217,8 +217,8 @@ def test_a_file_holds_everything(tmp_path: Path) -> None:
     tensor = data["functions"]["f"]["outputs"][0]
     assert list(tensor) == [
         "type", "batches", "count", "nan", "positive_infinity", "negative_infinity", "minimum", "maximum", "mean",
-        "standard_deviation", "averaged", "batch_minimum", "batch_maximum", "channel_axis", "channel_means", "percentiles",
-        "histogram",
+        "standard_deviation", "averaged", "batch_minimum", "batch_maximum", "channel_axis", "channel_means",
+        "percentiles", "histogram",
     ]  # fmt: skip
     assert list(tensor["percentiles"]) == ["0", "0.1", "1", "25", "50", "99", "99.9", "100"]
     on_one_line = re.findall(r'^ +"counts": \[[0-9, ]+\]$', text, re.MULTILINE)
