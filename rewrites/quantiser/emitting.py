@@ -21,7 +21,7 @@ Array = np.ndarray[Any, Any]
 
 @dataclass
 class Place:
-    """Where new ops go: before `before`, at the end of those put there so far. They get the location of `origin`."""
+    """A place for new ops, before `before` and behind those put there so far. They get the location of `origin`."""
 
     block: Block
     before: Operation

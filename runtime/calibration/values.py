@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import BlockArgument, Operation
 
@@ -19,6 +20,7 @@ from ...rewrites.quantiser.constants import Constants
 from ...rewrites.quantiser.layers import entry_of, layers_of
 from ...rewrites.quantiser.points import Recorded, recorded_values
 from ..compile import compile
+from ..program.arrays import ArrayType
 from ..program.describe import array_type, input_names
 from ..source import copy_of
 from .batches import arguments_of, checked_batches, in_batch
@@ -37,8 +39,7 @@ class ValueRecorder:
         names = value_names(function)
         found = recorded_values(layers_of(function), Constants(self.module))
         self.recorded = {names[each.value]: each for each in found}
-        types = [array_type(type_) for type_ in function.function_type.inputs]
-        self.inputs = list(zip(input_names(function), types, strict=True))
+        self.inputs = inputs_of(function)
         """The name and type of every argument of the entry."""
         computed = {name: each.value for name, each in self.recorded.items() if isinstance(each.value.owner, Operation)}
         self._computed = list(computed)
@@ -59,6 +60,12 @@ class ValueRecorder:
             name: TensorStatistics(str(each.value.type), options, channel_axis=each.channel_axis)
             for name, each in self.recorded.items()
         }
+
+
+def inputs_of(function: func.FuncOp) -> list[tuple[str, ArrayType]]:
+    """Returns the name and type of every argument of an entry on tensors."""
+    types = [array_type(type_) for type_ in function.function_type.inputs]
+    return list(zip(input_names(function), types, strict=True))
 
 
 def module_of(module_or_path: ModuleOp | str | Path) -> ModuleOp:
@@ -89,10 +96,17 @@ def calibrate_values(
     The other options are those of `compile`. Raises ArgumentError when there is no batch, or one does not fit.
     """
     recorder = ValueRecorder(module_or_path, entry=entry, **options)
-    found = recorder.statistics(statistics or StatisticsOptions())
+    return {entry: {VALUES: statistics_over(recorder, batches, statistics or StatisticsOptions())}}
+
+
+def statistics_over(
+    recorder: ValueRecorder, batches: Iterable[Mapping[str, Any]], options: StatisticsOptions
+) -> dict[str, TensorStatistics]:
+    """Returns statistics over all batches by the names of the values. Raises ArgumentError as `calibrate_values`."""
+    found = recorder.statistics(options)
     for number, batch in checked_batches(batches):
         with in_batch(number):
             arrays = recorder.run(batch)
         for name, array in arrays.items():
             found[name].update(array)
-    return {entry: {VALUES: found}}
+    return found

@@ -19,14 +19,14 @@ from ...lazy_dataclass import dataclass
 from ...rewrites.calibration.statistics import VALUES, StatisticsOptions
 from ...rewrites.constants.externalize_weights import ExternalizeWeightsPass
 from ...rewrites.quantiser.fit import Fit, FittedLayer, fit
+from ...rewrites.quantiser.layers import entry_of
 from ...rewrites.quantiser.options import check_options
 from ...rewrites.quantiser.table import Table
 from ..calibration.batches import arguments_of, checked_batches, in_batch
-from ..calibration.values import calibrate_values, module_of
+from ..calibration.values import calibrate_values, inputs_of, module_of
 from ..compile import compile
 from ..errors import ArgumentError
 from ..executable import Executable
-from ..program.describe import array_type, functions, input_names
 from ..source import copy_of
 from .report import LayerReport, QuantizationReport
 from .scoring import Batches, Metric, Outputs, Score, decibels, outputs_of, score_of
@@ -134,9 +134,7 @@ def prepared(module_or_path: ModuleOp | str | Path, entry: str, *, equalise: boo
 
 def _arguments(module: ModuleOp, entry: str, batches: Batches) -> list[list[Any]]:
     """Returns the arguments of each batch in order."""
-    function = functions(module)[entry]
-    types = [array_type(value.type) for value in function.regions[0].blocks[0].args]
-    inputs = list(zip(input_names(function), types, strict=True))
+    inputs = inputs_of(entry_of(module, entry))
     found: list[list[Any]] = []
     for number, batch in enumerate(batches, 1):
         with in_batch(number):

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from ...analysis.drawing.html import folded, heading, output, table
+from ...analysis.drawing.show import show
 from ...core.messages.files import write_atomically
 from ...lazy_dataclass import dataclass
 from ..looking.table import table_lines
@@ -148,8 +149,6 @@ class QuantizationReport:
         """
         path = Path(path)
         if path.suffix in (".html", ".svg"):
-            from ...analysis.drawing.show import show
-
             show(self, path)
         else:
             write_atomically(path, (self.to_json() if path.suffix == ".json" else str(self)) + "\n")

@@ -1,4 +1,4 @@
-"""How good results are: accuracy on labels, or agreement with the program in floats."""
+"""Counts how good results are: accuracy on labels, or agreement with the program in floats."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which layers harm the results: a program with switches is compiled once and run for each of them."""
+"""Finds the layers that harm the results: a program with switches is compiled once, and runs for each of them."""
 
 from __future__ import annotations
 

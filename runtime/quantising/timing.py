@@ -16,7 +16,7 @@ from ..executable import Executable
 from ..source import copy_of
 
 ROUNDS: Final = 15
-"""How often a program runs to be timed."""
+"""The number of times that a program runs to be timed."""
 
 FILE: Final = "<layer>"
 """The file of the places of ops while layers are measured. A line is the number of a layer, counted from 1."""

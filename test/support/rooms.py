@@ -159,6 +159,7 @@ SUBROOMS: Final[dict[str, tuple[str, ...]]] = {
         "docs",
         "example",
         "calibrate",
+        "quantize",
         "import_onnx",
         "pages",
         "options",
