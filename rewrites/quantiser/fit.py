@@ -149,7 +149,8 @@ class _Fitting:
         if not self.options.bias_correction or weights is None or constants.array(data) is not None:
             return None
         means = self.table.of(data, names[data], layer.op).channel_means
-        return None if means is None else correction(layer, weights - quantizer.weights[layer], np.asarray(means))
+        error = weights - quantizer.weights[layer]
+        return correction(layer, error, np.asarray(means)) if means is not None and error.any() else None
 
 
 def described(layer: Layer) -> FittedLayer:

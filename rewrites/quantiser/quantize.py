@@ -9,6 +9,7 @@ from ...core.messages.diagnostics import Diagnostic, StepwellError
 from ...core.passes.base import StepwellPass
 from ...lazy_dataclass import dataclass
 from .fit import Fit, fit
+from .layers import entry_of
 from .options import WEIGHTS, check_choice, check_options
 from .table import Table
 from .weight_only import quantize_weights
@@ -45,6 +46,7 @@ class QuantizePass(StepwellPass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         self._check()
+        entry_of(op, self.entry)
         if self.table:
             fitted = fit(op, self.entry, Table.read(op, self.table, self.entry), self.fit)
             self.count("layers quantised", sum(layer.is_quantised for layer in fitted))

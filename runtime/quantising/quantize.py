@@ -12,7 +12,7 @@ from typing import Any
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.printer import Printer
 
-from ...core.messages.files import write_atomically
+from ...core.messages.files import write_file
 from ...core.passes.pipelines import run_pipeline
 from ...core.text.parsing import make_context
 from ...lazy_dataclass import dataclass
@@ -63,7 +63,7 @@ class Quantized:
         run_pipeline(make_context(), module, [moving])
         text = StringIO()
         Printer(text).print_op(module)
-        write_atomically(path, f"{text.getvalue()}\n")
+        write_file(path, f"{text.getvalue()}\n")
 
 
 def quantize(

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from ...analysis.drawing.html import folded, heading, output, table
 from ...analysis.drawing.show import show
-from ...core.messages.files import write_atomically
+from ...core.messages.files import write_file
 from ...lazy_dataclass import dataclass
 from ..looking.table import table_lines
 from .picture import bars
@@ -151,7 +151,7 @@ class QuantizationReport:
         if path.suffix in (".html", ".svg"):
             show(self, path)
         else:
-            write_atomically(path, (self.to_json() if path.suffix == ".json" else str(self)) + "\n")
+            write_file(path, (self.to_json() if path.suffix == ".json" else str(self)) + "\n")
 
 
 def _finite(data: Any) -> Any:
