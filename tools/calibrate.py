@@ -87,6 +87,8 @@ def argument_parser() -> argparse.ArgumentParser:
 
 def run(options: argparse.Namespace, sources: Sources) -> int:
     """Does what the command line says, and returns the exit code. Puts the text of the program into `sources`."""
+    if options.values:
+        return _run_values(options, sources)
     from ..rewrites.calibration.statistics import save_statistics
     from ..runtime.calibration.calibrate import Calibrator, DataCollector, StatisticsCollector, run_batches
 

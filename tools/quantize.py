@@ -133,7 +133,7 @@ def _batches(
     inputs = inputs_of(entry_of(module, options.entry))
     found: list[tuple[dict[str, Any], Any]] = []
     for path in paths:
-        batches = list(batches_in(path, options.entry, inputs, options.labels))
+        batches = list(batches_in(path, options.entry, inputs, options.labels, labelled=labelled))
         found += batches if labelled else [(batch, None) for batch, _ in batches]
     return found
 

@@ -13,10 +13,17 @@ Batch = dict[str, Any]
 
 
 def batches_in(
-    path: str, entry: str, inputs: Sequence[tuple[str, ArrayType]], labels: str | None = None
+    path: str,
+    entry: str,
+    inputs: Sequence[tuple[str, ArrayType]],
+    labels: str | None = None,
+    *,
+    labelled: bool = True,
 ) -> Iterator[tuple[Batch, Any]]:
     """
-    Yields the batches of a file, each with its array of labels where `labels` names one.
+    Yields the batches of a file, each with its array of labels where `labels` names one, and None otherwise.
+
+    A file need not have that array unless it is to be `labelled`.
 
     Arrays are called as the arguments of `@entry`, or in order `arr_0`, `arr_1` …. Where all of them have one axis more
     than the arguments, that is the one along which batches follow each other, and that of the labels too.
@@ -27,7 +34,7 @@ def batches_in(
         raise StepwellError(Diagnostic(message))
     types = dict(inputs)
     batch, own = _named(loaded, path, entry, inputs, labels)
-    if labels is not None and own is None:
+    if labels is not None and own is None and labelled:
         hint = did_you_mean(labels, loaded.files) or f"it has {', '.join(loaded.files)}"
         raise StepwellError(Diagnostic(f"'{path}' has no array '{labels}' of labels", hint=hint))
     counts = {len(array) for array in batch.values() if array.ndim}
