@@ -50,9 +50,8 @@ def _wide(array: Array) -> Array:
 
 def mean_errors(found: Sequence[Array], exact: Sequence[Array]) -> tuple[float, float]:
     """Returns the root of the mean of squared errors over all results, and that of the results themselves."""
-    pairs = [
-        (np.asarray(one, np.float64), np.asarray(other, np.float64)) for one, other in zip(found, exact, strict=True)
-    ]
+    wide = [[np.asarray(each, np.float64) for each in arrays] for arrays in (found, exact)]
+    pairs = list(zip(*wide, strict=True))
     count = sum(other.size for _, other in pairs)
     error = sum(float(np.square(one - other).sum()) for one, other in pairs)
     return (error / count) ** 0.5, (sum(float(np.square(other).sum()) for _, other in pairs) / count) ** 0.5
