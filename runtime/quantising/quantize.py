@@ -205,7 +205,7 @@ class _Quantizing:
         self, report: QuantizationReport, real: Executable, program: Executable, module: ModuleOp
     ) -> QuantizationReport:
         arrays = self.arguments[0]
-        before, after = microseconds_of_both(real, program, arrays)
+        before, after = microseconds_of_both(real, program, arrays, self.common["threads"])
         measured = [
             microseconds_of_layers(each, self.entry, arrays, threads=self.common["threads"])
             for each in (self.module, module)

@@ -21,9 +21,9 @@ ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "test" / "support"))
 sys.path.insert(0, str(ROOT / "bench"))
 
-import stepwell
-from double_precision import DoubleProgram, mean_errors
-from quantised import CASES, Batches, quantised
+import stepwell  # noqa: E402
+from double_precision import DoubleProgram, mean_errors  # noqa: E402
+from quantised import CASES, Batches, quantised  # noqa: E402
 
 
 def errors_of(path: Path, count: int) -> tuple[float, float, float]:
