@@ -57,7 +57,7 @@ def main() -> None:
         model = quantised(path, CASES["settings"]) if options.quantise else path
         own, theirs, size = errors_of(model, options.inputs)
         ratio = own / theirs if theirs else float(own != 0)
-        print(f"{path.stem}: ours {own / size:.3%}, onnxruntime {theirs / size:.3%} of the results, ratio {ratio:.2f}")
+        print(f"{path.stem}: ours {own / size:.2e}, onnxruntime {theirs / size:.2e} of the results, ratio {ratio:.2f}")
 
 
 if __name__ == "__main__":
