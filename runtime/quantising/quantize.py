@@ -50,6 +50,9 @@ class Quantized:
     report: QuantizationReport
     entry: str = "main"
 
+    def __repr__(self) -> str:
+        return f"<stepwell.Quantized @{self.entry}: {self.report!r}>"
+
     def compile(self, **options: Any) -> Executable:
         """Compiles the program, with the options of `stepwell.compile`."""
         return compile(self.module, entry=self.entry, **options)

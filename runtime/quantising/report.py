@@ -40,6 +40,9 @@ class LayerReport:
     microseconds_before: float | None = None
     microseconds: float | None = None
 
+    def __repr__(self) -> str:
+        return f"<stepwell.LayerReport %{self.name}: {self.kind} on {'bytes' if self.quantised else 'floats'}>"
+
     @property
     def saved(self) -> float | None:
         """The microseconds that quantisation saves, with what follows the layer up to the next."""
