@@ -55,6 +55,7 @@ SUBROOMS: Final[dict[str, tuple[str, ...]]] = {
         "partition",
         "shapes",
         "placement",
+        "quantiser",
         "quantised",
         "inference",
         "constants",
@@ -96,6 +97,7 @@ SUBROOMS: Final[dict[str, tuple[str, ...]]] = {
     "lowering.llvm": ("lower_to_llvm_dialect", "tiles", REST),
     "runtime": (
         "tuning",
+        "quantising",
         "calibration",
         "load",
         "compile",
@@ -209,6 +211,7 @@ SUBROOMS: Final[dict[str, tuple[str, ...]]] = {
         "docs",
         "example",
         "calibrate",
+        "quantize",
         "import_onnx",
         "pages",
         "options",

@@ -151,6 +151,9 @@ def objects_of_programs() -> Iterator[Any]:
     yield from (block, *loops, steps.sample_perfect_tile(loops[-1], 2)[0], Replay(steps.module))
     kernel = runtime.KernelReport(("k",), "hash", (runtime.Trial("schedule.program {\n}", RECORD, True),), None)
     yield from (*kernel.trials, kernel, runtime.TuningReport(Path("a"), (kernel,)))
+    layer = runtime.LayerReport("y", "matmul", "a.mlir:1:1", (2, 2), quantised=True)
+    report = runtime.QuantizationReport((layer,), "accuracy", 1.0, 1.0, 40.0, 16, 4)
+    yield from (layer, report, runtime.Quantized(stepwell.parse(TEXT), report))
     yield from (
         testing.MutantReport("a.mlir", "r", "what", "caught"),
         testing.random_program(0),
