@@ -35,4 +35,24 @@ def _dequantize(properties: Properties, x: Array, scale: Array, zero_point: Arra
         return (convert(steps * _spread(properties, scale, x).astype(own), scale.dtype),)
 
 
-OPS: dict[str, Any] = {"graph.quantize": _quantize, "graph.dequantize": _dequantize}
+def _matmul_packed(
+    properties: Properties, x: Array, weights: Array, scale: Array, zero_point: Array
+) -> tuple[Array, ...]:
+    """Unpacks all weights, dequantises them, and multiplies."""
+    block_size, own = properties.get("block_size", 32), single_op_dtype(x.dtype)
+    numbers = weights
+    if properties.get("bits", 4) == 4:
+        numbers = np.stack([weights & 15, weights >> 4], axis=-1).reshape(len(weights), -1)
+    numbers = numbers[:, : x.shape[-1]].astype(own)
+    blocks = np.arange(x.shape[-1]) // block_size
+    with np.errstate(all="ignore"):
+        zeros = zero_point.astype(own)
+        real = (numbers - (zeros[:, blocks] if zeros.ndim else zeros)) * scale.astype(own)[:, blocks]
+        return (convert(x.astype(own) @ real.T, x.dtype),)
+
+
+OPS: dict[str, Any] = {
+    "graph.quantize": _quantize,
+    "graph.dequantize": _dequantize,
+    "graph.matmul_packed": _matmul_packed,
+}

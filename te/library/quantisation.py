@@ -3,9 +3,19 @@
 from __future__ import annotations
 
 from .. import dtypes, ops
-from ..expr import Expr, TEError
-from ..tensor import Tensor
-from .shapes import Indices, normalise_axis, require_float, require_integer, require_same_type, shape_text, stage
+from ..expr import Binary, Expr, TEError, const
+from ..tensor import Tensor, reduce_axis
+from .contraction import sum_of_products
+from .shapes import (
+    Indices,
+    normalise_axis,
+    require_float,
+    require_integer,
+    require_same_type,
+    shape_text,
+    stage,
+    static_dim,
+)
 
 
 def quantize(x: Tensor, scale: Tensor, zero_point: Tensor, axis: int = 1, block_size: int = 0) -> Tensor:
@@ -42,6 +52,35 @@ def dequantize(x: Tensor, scale: Tensor, zero_point: Tensor, axis: int = 1, bloc
         return ops.cast(scale.dtype, steps * ops.cast(acc, scale[at]))
 
     return stage("dequantize", x.shape, body)
+
+
+def matmul_packed(
+    x: Tensor, weights: Tensor, scale: Tensor, zero_point: Tensor, bits: int = 4, block_size: int = 32
+) -> Tensor:
+    """
+    `sum_k x[…, k] * (w[n, k] - zero_point[n, k / block_size]) * scale[n, k / block_size]`. Bytes of `weights` hold one
+    number of 8 bits, or two of 4 bits, the first in the lower half.
+    """
+    require_float("matmul_packed", x, scale)
+    require_same_type("matmul_packed", x, scale)
+    require_integer("matmul_packed", weights, zero_point)
+    if weights.dtype != "ui8" or bits not in (4, 8) or x.rank == 0:
+        raise TEError(f"matmul_packed: {bits} bits of {weights.dtype}, expected 4 or 8 of ui8")
+    outputs, inputs = static_dim("matmul_packed", weights, 0), static_dim("matmul_packed", x, x.rank - 1)
+    acc, k = dtypes.accumulator(x.dtype), reduce_axis(inputs, "k")
+
+    def factors(indices: Indices) -> tuple[Expr, Expr]:
+        *row, n = indices
+        block = (n, ops.floordiv(k, block_size))
+        number = ops.cast("i32", weights[n, k if bits == 8 else ops.floordiv(k, 2)])
+        if bits == 4:
+            shift = ops.cast("i32", ops.floormod(k, 2) * 4)
+            number = Binary("and", Binary("shr", number, shift), const(15, "i32"))
+        steps = ops.cast(acc, number) - ops.cast(acc, zero_point[block if zero_point.rank else ()])
+        return x[(*row, k)], steps * ops.cast(acc, scale[block])
+
+    names = [*(f"m{dim}" for dim in range(x.rank - 2)), *["m"] * (x.rank > 1), "n"]
+    return sum_of_products("matmul_packed", (*x.shape[:-1], outputs), names, (k,), factors, x.dtype)
 
 
 def _check(name: str, x: Tensor, scale: Tensor, zero_point: Tensor, block_size: int) -> None:

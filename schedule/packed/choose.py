@@ -1,0 +1,69 @@
+"""Chooses how products with packed weights are cut up, as their block asks for or else by the rules."""
+
+from __future__ import annotations
+
+from math import ceil
+
+from ...core.roles import TILING
+from ...dialects.schedule import PackedAttr
+from ...dialects.tile.mma import GROUP
+from ...machine.machine import Machine
+from ..kernels.given_tiling import refuse, refuse_unfit
+from .panels import VECTORS, panel_columns
+from .product import PackedProduct
+
+PARTS = 3
+"""The parts of a number by default: 22 bits of the greatest, about as many as f32 has."""
+
+MOST_PARTS = 4
+
+TALLEST = 6
+"""The most rows of a tile by default."""
+
+SPARE = 4
+"""The registers for masks, a group of x and what LLVM needs."""
+
+
+def registers_of(rows: int, vectors: int, parts: int) -> int:
+    """Returns the registers that a tile takes: sums of each part and in all, and two halves of a row of weights."""
+    return (parts + 1) * rows * vectors + 2 * vectors + SPARE
+
+
+def choose_packed(p: PackedProduct, target: Machine) -> PackedAttr:
+    """
+    Returns how `p` is cut up. Fails at the block where its attribute does not fit.
+
+    The tile with the most sums in registers is chosen. Of those the one with more rows, for which weights are unpacked
+    once, and no more rows than there are.
+    """
+    found = p.c.block.attributes.get(TILING)
+    if isinstance(found, PackedAttr):
+        if (reason := reason_against(p, found, target)) is not None:
+            refuse(p.c.block, found, reason)
+        return found
+    if found is not None:
+        refuse_unfit(p.c.block, found)
+    rows, lanes = p.c.extent(p.c.m), target.lanes(GROUP)
+    fitting = [
+        (height * vectors, height, vectors)
+        for height in range(1, min(rows, TALLEST) + 1)
+        for vectors in range(1, VECTORS + 1)
+        if VECTORS % vectors == 0 and registers_of(height, vectors, PARTS) <= target.registers
+    ]
+    _, height, vectors = max(fitting, default=(1, 1, 1))
+    height = ceil(rows / ceil(rows / height))
+    return PackedAttr.of(height, vectors * lanes, PARTS)
+
+
+def reason_against(p: PackedProduct, chosen: PackedAttr, target: Machine) -> str | None:
+    """Returns why `p` cannot be cut up in that way, or `None` where it can."""
+    rows, columns, parts = chosen.numbers
+    lanes, width = target.lanes(GROUP), panel_columns(target)
+    if width % columns or columns % lanes:
+        return f"{columns} columns are no whole vectors of {lanes} that divide a panel of {width}"
+    if not 2 <= parts <= MOST_PARTS:
+        return f"a number has {parts} parts, expected 2 to {MOST_PARTS}"
+    needed = registers_of(min(rows, p.c.extent(p.c.m)), columns // lanes, parts)
+    if needed > target.registers and (rows, columns) != (1, lanes):
+        return f"they take {needed} registers, too many for the {target.registers} of '{target.name}'"
+    return None
