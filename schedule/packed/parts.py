@@ -19,6 +19,7 @@ from ...lazy_dataclass import dataclass
 from ..kernels.contraction import Operand
 from ..kernels.epilogue import place_of
 from ..kernels.scheduled_nest import Bound, Index, ScheduledNest
+from ..kernels.tilings import LINE_BYTES
 from .maps import MapBody, mapped
 from .product import PackedProduct
 
@@ -34,11 +35,17 @@ class Parts:
     """The rows of a product in parts."""
 
     values: SSAValue
-    """The parts `[part, row, number]`, the highest first. Numbers that x does not have are 0."""
+    """
+    The parts `[row, (step * parts + part) * depth + number]`, the highest first. Numbers that x does not have are 0.
+    Parts of a step lie side by side, and rows are not a multiple of a page apart, so that all of a tile stay in L1.
+    """
     units: SSAValue
     """The units `[row, step]`, NaN where a number is infinite or NaN."""
     sums: SSAValue
-    """The sums of the numbers of a step, in its unit: `[row, step]`."""
+    """
+    The sums of each part of a step, `[row, step * parts + part]`. Where all weights have one zero point, they are
+    integers, times that and negative: what the sums of products start with.
+    """
     count: int
 
 
@@ -50,10 +57,11 @@ def places_of(parts: int) -> int:
 def emit_parts(builder: ScheduledNest, p: PackedProduct, count: int) -> Parts:
     """Emits the nests that make `count` parts of the rows of `p`."""
     rows, steps = p.c.extent(p.c.m), p.steps
+    start = p.one_zero_point
     parts = Parts(
-        _buffer(builder, "parts", i8, count, rows, steps * p.depth),
+        _buffer(builder, "parts", i8, rows, steps * count * p.depth + LINE_BYTES),
         _buffer(builder, "units", f32, rows, steps),
-        _buffer(builder, "sums", f32, rows, steps),
+        _buffer(builder, "starts" if start else "sums", i32 if start else f32, rows, steps * count),
         count,
     )
     x = p.c.a if p.c.extent(p.c.k) == steps * p.depth else _filled_up(builder, p)
@@ -62,6 +70,11 @@ def emit_parts(builder: ScheduledNest, p: PackedProduct, count: int) -> Parts:
         with builder.blocked("parts", axes) as (vm, vs):
             _emit_step(builder, p, x, parts, vm, vs)
     return parts
+
+
+def place_of_part(builder: ScheduledNest, p: PackedProduct, parts: Parts, step: Index, part: int) -> Index:
+    """Returns where a part of a step begins in its row."""
+    return builder.sum(builder.scaled(step, parts.count * p.depth), part * p.depth)
 
 
 def _buffer(builder: ScheduledNest, name: str, element: Attribute, *sizes: int) -> SSAValue:
@@ -109,16 +122,27 @@ def _emit_step(builder: ScheduledNest, p: PackedProduct, x: Operand, parts: Part
     greatest = builder.add(tile.ReduceOp("maximumf", absolute)).result
     unit, inverse = _unit(builder, greatest, parts.count)
     whole = mapped(builder, [found], i32, lambda body, value: _whole(body, value, inverse, parts.count))
-    floats = mapped(builder, [whole], f32, lambda body, value: body(arith.SIToFPOp(value, f32)))
-    total = builder.add(tile.ReduceOp("addf", floats)).result
-    for value, buffer in ((unit, parts.units), (total, parts.sums)):
-        builder.add(memref.StoreOp.get(value, buffer, [builder.value(row), builder.value(step)]))
+    builder.add(memref.StoreOp.get(unit, parts.units, [builder.value(row), builder.value(step)]))
     for number in reversed(range(parts.count)):
         part = mapped(builder, [whole], i8, lambda body, value: body(arith.TruncIOp(value, i8)))
-        indices = [builder.value(each) for each in (number, row, first)]
+        indices = [builder.value(row), builder.value(place_of_part(builder, p, parts, step, number))]
         builder.add(tile.StoreOp(part, parts.values, indices))
+        column = builder.sum(builder.scaled(step, parts.count), number)
+        total = _sum(builder, p, part)
+        builder.add(memref.StoreOp.get(total, parts.sums, [builder.value(row), builder.value(column)]))
         if number:
             whole = mapped(builder, [whole], i32, _rest)
+
+
+def _sum(builder: ScheduledNest, p: PackedProduct, part: SSAValue) -> SSAValue:
+    """Returns the sum of a part, as `Parts.sums` holds it. All sums are exact in f32."""
+    floats = mapped(builder, [part], f32, lambda body, value: body(arith.SIToFPOp(value, f32)))
+    total = builder.add(tile.ReduceOp("addf", floats)).result
+    if not p.one_zero_point:
+        return total
+    zero_point = builder.add(memref.LoadOp.get(p.zero_point.buffer, [])).res
+    offset = builder.add(arith.NegfOp(builder.add(arith.UIToFPOp(zero_point, f32)).result)).result
+    return builder.add(arith.FPToSIOp(builder.add(arith.MulfOp(total, offset)).result, i32)).result
 
 
 def _unit(builder: ScheduledNest, greatest: SSAValue, parts: int) -> tuple[SSAValue, SSAValue]:

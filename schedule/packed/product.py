@@ -210,4 +210,6 @@ def _product(
 
 def _quotient(expr: AffineExpr, divisor: int, extent: int) -> AffineExpr:
     """Returns a quotient as indices are written, 0 where it has no other value."""
+    if divisor == 1:
+        return expr
     return AffineExpr.constant(0) if divisor >= extent else expr // divisor

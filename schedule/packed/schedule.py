@@ -4,7 +4,7 @@ Products with packed weights by dot products of bytes.
 Weights are unpacked in registers, where they become bytes from 0 to 255. Rows of x are in parts of 8 bits
 (`parts.py`). A step of the sum is exact in 32 bits:
 
-    total[m, n] += (sum over parts and k of part * 256^i * number - zero_point * sum of x) * (unit * scale)
+    total[m, n] += (sum over parts of 256^i * (sum over k of part * number - zero_point * sum of part)) * (unit * scale)
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from ..kernels.register_tiles import RegisterTile, split_columns, split_evenly
 from ..kernels.scheduled_nest import Bound, Index, ScheduledNest
 from .maps import MapBody, mapped
 from .panels import panel_columns
-from .parts import Parts, emit_parts
+from .parts import Parts, emit_parts, place_of_part
 from .product import PackedProduct
 
 
@@ -80,7 +80,7 @@ class PackedNest:
         self.width = panel_columns(target)
         self.instruction = instruction_for(p.bits, target)
         self.weights, self.scales = panels[:2]
-        self.zero_points = p.zero_point.buffer if p.one_zero_point else panels[2]
+        self.zero_points = panels[-1]
         self.groups = p.depth * p.bits // (8 * GROUP)
         """The groups of weights of a step."""
 
@@ -146,15 +146,23 @@ class PackedNest:
         builder, type_ = self.builder, total.type
         assert isinstance(type_, VectorType)
         shape = type_.get_shape()
-        sums = self._products(parts, corner, step, VectorType(i32, shape))
-        unit, x_sum = (self._tiled(buffer, f32, shape, (row, step), (0, -1)) for buffer in (parts.units, parts.sums))
-        scale = self._tiled(self.scales, f32, shape, (panel, block, column), (-1, 2))
-        zero_point = (
-            self._tiled(self.zero_points, i8, shape, (), (-1, -1))
+        first = builder.scaled(step, parts.count)
+        starts = [
+            self._tiled(parts.sums, i32, shape, (row, builder.sum(first, part)), (0, -1))
             if self.p.one_zero_point
-            else self._tiled(self.zero_points, i8, shape, (panel, block, column), (-1, 2))
-        )
-        return mapped(builder, [total, unit, scale, x_sum, zero_point, *sums], f32, _scaled)
+            else self._splat(VectorType(i32, shape), 0)
+            for part in range(parts.count)
+        ]
+        sums = self._products(parts, corner, step, starts)
+        unit = self._tiled(parts.units, f32, shape, (row, step), (0, -1))
+        scale = self._tiled(self.scales, f32, shape, (panel, block, column), (-1, 2))
+        if self.p.one_zero_point:
+            return mapped(builder, [total, unit, scale, *sums], f32, _scaled)
+        zero_point = self._tiled(self.zero_points, i8, shape, (panel, block, column), (-1, 2))
+        of_parts = [
+            self._tiled(parts.sums, f32, shape, (row, builder.sum(first, part)), (0, -1)) for part in range(parts.count)
+        ]
+        return mapped(builder, [total, unit, scale, zero_point, *of_parts, *sums], f32, _with_zero_point)
 
     def _tiled(
         self,
@@ -168,23 +176,26 @@ class PackedNest:
         return self.builder.add(tile.LoadOp(buffer, indices, VectorType(element, shape), along)).result
 
     def _products(
-        self, parts: Parts, corner: tuple[Index, Index, Index], step: Index, type_: VectorType
+        self, parts: Parts, corner: tuple[Index, Index, Index], step: Index, starts: list[SSAValue]
     ) -> list[SSAValue]:
         """
-        Returns the sums of products of each part. All parts take a group before the next is unpacked.
+        Returns what the sums of each part start with and its products. All parts take a group before the next is
+        unpacked.
         """
         row, panel, column = corner
         builder, bits = self.builder, self.p.bits
-        sums = [self._splat(type_, 0)] * parts.count
+        sums = list(starts)
         for group in range(self.groups):
             number = builder.sum(builder.scaled(step, self.groups), group)
-            right = self._place(self.weights, (panel, number, column, 0))
-            first = builder.sum(builder.scaled(step, self.p.depth), group * 8 * GROUP // bits)
+            at = (builder.value(panel), builder.value(number), builder.value(column), builder.value(0))
+            right = Place(self.weights, at, (1, 2), (1, 1))
             for part in range(parts.count):
+                first = place_of_part(builder, self.p, parts, step, part)
+                left = builder.sum(first, group * 8 * GROUP // bits)
                 sums[part] = builder.add(
                     tile.MmaOp(
                         sums[part],
-                        self._place(parts.values, (part, row, first)),
+                        Place(parts.values, (builder.value(row), builder.value(left)), (0, 1), (1, 1)),
                         right,
                         1,
                         groups=True,
@@ -195,24 +206,29 @@ class PackedNest:
                 ).result
         return sums
 
-    def _place(self, buffer: SSAValue, at: tuple[Index, ...]) -> Place:
-        return Place(buffer, tuple(self.builder.value(index) for index in at), (1, 2), (1, 1))
+
+def _scaled(body: MapBody, total: SSAValue, unit: SSAValue, scale: SSAValue, *sums: SSAValue) -> SSAValue:
+    """Returns the element of the total with the sums of the parts of one step."""
+    return _added(body, total, unit, scale, [body(arith.SIToFPOp(each, f32)) for each in sums])
 
 
-def _scaled(
-    body: MapBody,
-    total: SSAValue,
-    unit: SSAValue,
-    scale: SSAValue,
-    x_sum: SSAValue,
-    zero_point: SSAValue,
-    *sums: SSAValue,
+def _with_zero_point(
+    body: MapBody, total: SSAValue, unit: SSAValue, scale: SSAValue, zero_point: SSAValue, *sums: SSAValue
 ) -> SSAValue:
-    """Returns the element of the total with what one step adds to it."""
-    highest, *others = [body(arith.SIToFPOp(each, f32)) for each in sums]
-    found = highest
-    for each in others:
-        found = body(math.FmaOp(found, body.number(256.0), each))
+    """
+    Returns the same with a zero point. The first half of `sums` are those of parts, the rest those of products.
+
+    Both are integers below 2**24, so nothing is rounded here.
+    """
+    count = len(sums) // 2
     offset = body(arith.NegfOp(body(arith.UIToFPOp(zero_point, f32))))
-    found = body(math.FmaOp(offset, x_sum, found))
+    products = [body(arith.SIToFPOp(each, f32)) for each in sums[count:]]
+    found = [body(math.FmaOp(offset, *each)) for each in zip(sums[:count], products, strict=True)]
+    return _added(body, total, unit, scale, found)
+
+
+def _added(body: MapBody, total: SSAValue, unit: SSAValue, scale: SSAValue, parts: list[SSAValue]) -> SSAValue:
+    found = parts[0]
+    for each in parts[1:]:
+        found = body(math.FmaOp(found, body.number(256.0), each))
     return body(math.FmaOp(found, body(arith.MulfOp(unit, scale)), total))
