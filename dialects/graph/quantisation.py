@@ -119,9 +119,9 @@ class MatmulPackedOp(PureGraphOp):
     result[…, m, n] = sum over k of x[…, m, k] * (w[n, k] - zero_point[n, k / block_size]) * scale[n, k / block_size]
     ```
 
-    Shapes: `x` is …xMxK, `scale` is NxB with `B = ceil(K / block_size)`, `zero_point` is NxB or a scalar for all, and
-    `result` is …xMxN. `weights` are Nx(B * block_size * bits / 8) bytes. With `bits = 4` a byte holds two numbers from 0 to 15, that of
-    the lower k in its lower half. What a last block has beyond K does not count.
+    Shapes: `x` is …xMxK, `scale` is NxB with `B = ceil(K / block_size)`, `zero_point` is NxB or a scalar, and `result`
+    is …xMxN. `weights` are Nx(B * block_size * bits / 8) bytes. With `bits = 4` a byte holds two numbers from 0 to 15,
+    that of the lower k in its lower half. What a last block has beyond K does not count.
     Numerics: products and sums are formed in at least f32. The order of summation is unspecified, and so is when the
     scale is multiplied.
 

@@ -1,8 +1,8 @@
 """
 The instructions that a `tile.mma` of groups may name (`using`), and which operands they take.
 
-Sources: Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2 (VPDPBUSD, VPMADDUBSW, VDPBF16PS) and volume 1,
-chapter 18 (AMX); Arm Architecture Reference Manual for A-profile, C7.2 (SDOT, UDOT, USDOT, BFDOT).
+Sources: Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2 (VPDPBUSD, VPMADDUBSW, VDPBF16PS) and
+volume 1, chapter 18 (AMX); Arm Architecture Reference Manual for A-profile, C7.2 (SDOT, UDOT, USDOT, BFDOT).
 """
 
 from __future__ import annotations

@@ -45,7 +45,9 @@ def panels_type(p: PackedProduct, operand: Operand, target: Machine) -> MemRefTy
     return MemRefType(operand.type.element_type, [panels, p.blocks, width])
 
 
-def emit_panels(block: Block, p: PackedProduct, operand: Operand, target: Machine, source: SSAValue, made: SSAValue):
+def emit_panels(
+    block: Block, p: PackedProduct, operand: Operand, target: Machine, source: SSAValue, made: SSAValue
+) -> None:
     """Appends the nests that copy an operand from `source` into the panels `made` to `block`."""
     _Copies(ScheduledNest(block, p.c.block), p, panel_columns(target), source, made).run(operand is p.c.b)
 
@@ -53,7 +55,7 @@ def emit_panels(block: Block, p: PackedProduct, operand: Operand, target: Machin
 class _Copies:
     """The copies of one operand."""
 
-    def __init__(self, builder: ScheduledNest, p: PackedProduct, width: int, source: SSAValue, made: SSAValue):
+    def __init__(self, builder: ScheduledNest, p: PackedProduct, width: int, source: SSAValue, made: SSAValue) -> None:
         self.builder, self.p, self.width, self.source, self.made = builder, p, width, source, made
 
     def run(self, weights: bool) -> None:

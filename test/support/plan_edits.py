@@ -10,6 +10,7 @@ from stepwell.dialects.schedule import (
     LeftOutAttr,
     OnTilesAttr,
     OrderAttr,
+    PackedAttr,
     TileRegistersAttr,
     TilingAttr,
     TransposeAttr,
@@ -66,6 +67,8 @@ def _of_the_same_kind(chosen: Attribute | None) -> Attribute | None:
             return DepthwiseAttr.of(1, 2)
         case DotsAttr():
             return DotsAttr.of(max(1, chosen.rows.data // 2), chosen.columns.data)
+        case PackedAttr():
+            return PackedAttr.of(1, chosen.columns.data // 2, 4)
         case TileRegistersAttr():
             return TileRegistersAttr.of(1)
         case TransposeAttr():

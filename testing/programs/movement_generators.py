@@ -161,7 +161,7 @@ def packed_product(choose: Chooser, op: str) -> OpCase:
         TensorSpec((outputs, blocks), real),
         TensorSpec((outputs, blocks), "ui8"),
     ]
-    return case(choose, op, operands, ["any", "any", "positive", "any"], bits=bits, block_size=block_size)
+    return case(choose, op, operands, ["moderate", "any", "moderate", "any"], bits=bits, block_size=block_size)
 
 
 FAMILIES: Final[dict[str, dict[str, Generator]]] = {
