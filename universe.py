@@ -68,6 +68,8 @@ PASSES: dict[str, str] = {
     "inline-primitive": "rewrites.fusion.inline_primitive:InlinePrimitivePass",
     "remove-unused-functions": "rewrites.simplify.remove_unused_functions:RemoveUnusedFunctionsPass",
     "legalize": "rewrites.simplify.legalize:LegalizePass",
+    "equalize-layers": "rewrites.quantiser.equalize:EqualizeLayersPass",
+    "quantize": "rewrites.quantiser.quantize:QuantizePass",
     "integer-arithmetic": "rewrites.quantised.integer_arithmetic:IntegerArithmeticPass",
     "fold-scale-axis": "rewrites.inference.fold_scale_axis:FoldScaleAxisPass",
     "combine-parallel-conv2d": "rewrites.fusion.combine_parallel:CombineParallelConv2dPass",

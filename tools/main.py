@@ -28,6 +28,7 @@ VERBS: Final = {
     "tune": ("tune", "look for faster schedules by measuring (stepwell-tune)"),
     "show": ("show", "draw a program or a profile (stepwell-show)"),
     "calibrate": ("calibrate", "record what flows through partitioned functions (stepwell-calibrate)"),
+    "quantize": ("quantize", "make layers compute on bytes, and report (docs/quantising.md)"),
     "reduce": ("reduce", "shrink a program while it fails (docs/debugging.md)"),
     "cache": ("cache", "show or empty the compile cache on disk"),
     "example": ("example", "list the examples, or copy one to try and to change"),

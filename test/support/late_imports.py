@@ -40,7 +40,7 @@ STARTS_FAST: Final = {
     "schedule/program/apply_schedule.py": "schedule.program.check",
     "schedule/program/check.py": "numpy",
     "te/dtypes.py": "ml_dtypes numpy",
-    "tools/calibrate.py": "runtime.calibration.calibrate runtime.calibration.statistics",
+    "tools/calibrate.py": "rewrites.calibration.statistics runtime.calibration.calibrate runtime.calibration.values",
     "tools/compile.py": "frontends.onnx.compiled machine.named runtime.compile tools.import_onnx",
     "tools/import_onnx.py": "core.passes.progress dialects.graph.literals frontends.onnx.importer"
     " frontends.onnx.unsupported numpy rewrites.constants.externalize_weights tools.options.plugin_files xdsl",
@@ -56,6 +56,8 @@ STARTS_FAST: Final = {
     "tools/options/weights.py": "dialects.graph.literals rewrites.constants.externalize_weights",
     "tools/main.py": "core.messages.diagnostics tools.options.command",
     "tools/options/passes.py": "tools.options.checks",
+    "tools/quantize.py": "frontends.onnx.importer rewrites.quantiser.layers runtime.calibration.values"
+    " runtime.quantising.quantize tools.import_onnx",
     "tools/run.py": "json numpy runtime.compile runtime.load runtime.stairs tools.options.checks tools.options.times",
     "tools/options/command.py": "importlib tools.options.plugin_files",
     "tools/options/times.py": "runtime.executable",

@@ -54,6 +54,7 @@ SUBROOMS: Final[dict[str, tuple[str, ...]]] = {
         "partition",
         "shapes",
         "placement",
+        "quantiser",
         "quantised",
         "inference",
         "constants",
@@ -96,6 +97,7 @@ SUBROOMS: Final[dict[str, tuple[str, ...]]] = {
     "lowering.llvm": ("lower_to_llvm_dialect", "tiles", REST),
     "runtime": (
         "tuning",
+        "quantising",
         "calibration",
         "load",
         "compile",
@@ -158,6 +160,7 @@ SUBROOMS: Final[dict[str, tuple[str, ...]]] = {
         "docs",
         "example",
         "calibrate",
+        "quantize",
         "import_onnx",
         "pages",
         "options",
