@@ -1,7 +1,7 @@
 """
 Products with weights packed by block, ours beside MatMulNBits of onnxruntime, and beside a loop that reads the weights.
 
-`python bench/weight_only.py [--only REGEX] [--rounds 15] [--layers 14]`
+`python bench/weight_only.py [--only REGEX] [--rounds 15] [--layers 14] [--decoder]`
 
 The cases are those of `quantised.json`. The layers of a case follow each other in one model, so that each reads its
 weights from memory. One thread, processor time, engines and loop in turn in one process; ratios are of the least times.
@@ -86,6 +86,82 @@ def model_of(layers: list[Layer], rows: int, level: int) -> bytes:
     return helper.make_model(graph, opset_imports=opsets, ir_version=10).SerializeToString()
 
 
+class Decoder:
+    """One step of a decoder as an ONNX model: layers of attention to cached positions, and of a network with GELU."""
+
+    def __init__(self, bits: int | None, shape: dict[str, int]):
+        self.bits, self.width, self.heads = bits, shape["width"], shape["heads"]
+        self.cached, self.random = shape["cached"], np.random.default_rng(1)
+        self.nodes: list[Any] = []
+        self.tensors: list[Any] = []
+        x = "x"
+        for _ in range(shape["layers"]):
+            x = self.add("Add", x, self.attention(self.normed(x)))
+            hidden = self.add("Gelu", self.linear(self.normed(x), self.width, 4 * self.width))
+            x = self.add("Add", x, self.linear(hidden, 4 * self.width, self.width))
+        self.last = x
+
+    def add(self, operator: str, *inputs: str, **attributes: Any) -> str:
+        name = f"v{len(self.nodes)}"
+        self.nodes.append(helper.make_node(operator, list(inputs), [name], **attributes))
+        return name
+
+    def constant(self, array: np.ndarray[Any, Any]) -> str:
+        name = f"c{len(self.tensors)}"
+        self.tensors.append(numpy_helper.from_array(array, name))
+        return name
+
+    def normed(self, x: str) -> str:
+        scale, shift = (self.constant(np.full(self.width, value, np.float32)) for value in (1, 0))
+        return self.add("LayerNormalization", x, scale, shift, axis=-1)
+
+    def linear(self, x: str, inputs: int, outputs: int) -> str:
+        if self.bits is None:
+            weights = self.random.standard_normal((inputs, outputs)) / np.sqrt(inputs)
+            return self.add("MatMul", x, self.constant(weights.astype(np.float32)))
+        layer = Layer(self.random, inputs, outputs, self.bits, 32)
+        names = (self.constant(layer.packed), self.constant(layer.scales.ravel()))
+        shape = {"K": inputs, "N": outputs, "bits": self.bits, "block_size": 32}
+        return self.add("MatMulNBits", x, *names, domain=DOMAIN, **shape)
+
+    def attention(self, x: str) -> str:
+        size = self.width // self.heads
+        split = self.constant(np.array([1, self.heads, 1, size], np.int64))
+        query, key, value = (self.add("Reshape", self.linear(x, self.width, self.width), split) for _ in range(3))
+        keys, values = (
+            self.add("Concat", self.constant(self.drawn(1, self.heads, self.cached, size)), each, axis=2)
+            for each in (key, value)
+        )
+        scores = self.add("MatMul", query, self.add("Transpose", keys, perm=[0, 1, 3, 2]))
+        scaled = self.add("Mul", scores, self.constant(np.array(size**-0.5, np.float32)))
+        mixed = self.add("MatMul", self.add("Softmax", scaled, axis=-1), values)
+        flat = self.add("Reshape", mixed, self.constant(np.array([1, self.width], np.int64)))
+        return self.linear(flat, self.width, self.width)
+
+    def drawn(self, *shape: int) -> np.ndarray[Any, Any]:
+        return self.random.standard_normal(shape).astype(np.float32)
+
+    def model(self) -> bytes:
+        infos = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, self.width]) for name in ("x", self.last)]
+        graph = helper.make_graph(self.nodes, "decoder", infos[:1], infos[1:], self.tensors)
+        opsets = [helper.make_opsetid("", 20), helper.make_opsetid(DOMAIN, 1)]
+        return helper.make_model(graph, opset_imports=opsets, ir_version=10).SerializeToString()
+
+
+def decoder(rounds: int) -> None:
+    """Prints the time of one step with each type of weights."""
+    print("| weights of the decoder | ours ms | onnxruntime ms | ratio | difference |")
+    print("|---|---|---|---|---|")
+    for name in CASES["decoder"]["weights"]:
+        made = Decoder({"f32": None, "int8": 8, "int4": 4}[name], CASES["decoder"])
+        model, arrays = made.model(), {"x": made.drawn(1, made.width)}
+        calls = {"ours": stepwell_call(model, arrays), "theirs": onnxruntime_call(model, arrays)}
+        difference = error_of(calls["ours"], np.asarray(calls["theirs"]()[0], np.float64))
+        times = least_times(calls, rounds)
+        ours, theirs = (1e3 * times[each] for each in calls)
+        print(f"| {name} | {ours:.3f} | {theirs:.3f} | {theirs / ours:.2f} | {difference:.0e} |", flush=True)
+
+
 def onnxruntime_call(model: bytes, arrays: dict[str, Any]) -> Callable[[], Any]:
     import onnxruntime
 
@@ -168,8 +244,12 @@ def main() -> None:
     parser.add_argument("--only", default="", metavar="REGEX", help="cases whose names and rows match")
     parser.add_argument("--rounds", type=positive, default=15)
     parser.add_argument("--layers", type=positive, default=CASES["linear"]["layers"])
+    parser.add_argument("--decoder", action="store_true", help="one step of a decoder instead of single layers")
     parser.add_argument("--json", type=new_file)
     options = parser.parse_args()
+    if options.decoder:
+        decoder(options.rounds)
+        return
     rows: list[dict[str, Any]] = []
     print("| case | rows | read ms | ours ms | onnxruntime ms | of reading | ratio | our error | its error |")
     print("|---|---|---|---|---|---|---|---|---|")
