@@ -112,11 +112,11 @@ def _replace(layer: Layer, weights: PackedWeights) -> None:
     packed = place.constant(weights.packed, hint_of(name, "packed", layer.name))
     scale = place.constant(weights.scale, hint_of(name, "scale", layer.name))
     zero_point = place.full(weights.zero_point, "ui8")
-    x, shape = op.operands[0], shape_of(op.operands[0])
+    x, shape = op.operands[0], list(shape_of(op.operands[0]))
     flat = len(shape) > 2 and min(shape) > 0
     rows: SSAValue = place.put(ReshapeOp(x, shape=[prod(shape[:-1]), shape[-1]])) if flat else x
-    properties = {"bits": weights.bits, "block_size": weights.block}
-    result = place.put(MatmulPackedOp(rows, packed, scale, zero_point, **properties))
+    made = MatmulPackedOp(rows, packed, scale, zero_point, bits=weights.bits, block_size=weights.block)
+    result = place.put(made)
     if flat:
         result = place.put(ReshapeOp(result, shape=[*shape[:-1], len(weights.packed)]))
     if op.results[0].name_hint is not None:

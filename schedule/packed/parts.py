@@ -140,7 +140,10 @@ def _sum(builder: ScheduledNest, p: PackedProduct, part: SSAValue) -> SSAValue:
     total = builder.add(tile.ReduceOp("addf", floats)).result
     if not p.one_zero_point:
         return total
-    zero_point = builder.add(memref.LoadOp.get(p.zero_point.buffer, [])).res
+    if isinstance(p.zero_point, int):
+        zero_point = builder.constant(IntegerAttr((p.zero_point + 128) % 256 - 128, i8))
+    else:
+        zero_point = builder.add(memref.LoadOp.get(p.zero_point.buffer, [])).res
     offset = builder.add(arith.NegfOp(builder.add(arith.UIToFPOp(zero_point, f32)).result)).result
     return builder.add(arith.FPToSIOp(builder.add(arith.MulfOp(total, offset)).result, i32)).result
 

@@ -32,8 +32,8 @@ class PackedProduct:
     c: Contraction
     """The product as others see it. Its `b` is the buffer of the packed weights, over the axes n and k."""
     scale: Operand
-    zero_point: Operand
-    """The zero points, one for each scale or one for all."""
+    zero_point: Operand | int
+    """The zero points, one for each scale or one for all, or the number that all have."""
     bits: int
     block_size: int
     """The numbers of a row that have one scale."""
@@ -56,12 +56,13 @@ class PackedProduct:
     @property
     def one_zero_point(self) -> bool:
         """Returns whether all weights have one zero point."""
-        return not self.zero_point.indices
+        return isinstance(self.zero_point, int) or not self.zero_point.indices
 
     @property
     def packed(self) -> tuple[Operand, ...]:
         """Returns the operands that are laid out when the program is loaded, weights first."""
-        return (self.c.b, self.scale) if self.one_zero_point else (self.c.b, self.scale, self.zero_point)
+        zero_points = () if isinstance(self.zero_point, int) or self.one_zero_point else (self.zero_point,)
+        return (self.c.b, self.scale, *zero_points)
 
 
 def packed_product_of(grid: GridOp) -> PackedProduct | None:
@@ -124,7 +125,7 @@ class _Factors:
     weights: Operand
     shift: AffineExpr | None
     """The place of a number of 4 bits in its byte. `None` for bytes."""
-    zero_point: Operand
+    zero_point: Operand | int
     scale: Operand
 
 
@@ -141,16 +142,21 @@ def _factors(total: SSAValue, old: SSAValue, block: BlockOp) -> _Factors | None:
     scale, difference = values.load(real.rhs), real.lhs.owner
     if scale is None or not isinstance(difference, arith.SubfOp):
         return None
-    zero_point, number = _widened(difference.rhs, values), _number(difference.lhs, values)
+    zero_point, number = _zero_point(difference.rhs, values), _number(difference.lhs, values)
     if zero_point is None or number is None:
         return None
     return _Factors(x, *number, zero_point, scale)
 
 
-def _widened(value: SSAValue, values: _Values) -> Operand | None:
-    """Returns the byte without a sign of which `value` is the float."""
+def _zero_point(value: SSAValue, values: _Values) -> Operand | int | None:
+    """Returns the byte without a sign of which `value` is the float, or its number where that is known."""
     owner = value.owner
-    return values.load(owner.input) if isinstance(owner, arith.UIToFPOp) else None
+    if not isinstance(owner, arith.UIToFPOp):
+        return None
+    byte = owner.input.owner
+    if isinstance(byte, arith.ConstantOp) and isinstance(byte.value, IntegerAttr):
+        return byte.value.value.data % 256
+    return values.load(owner.input)
 
 
 def _number(value: SSAValue, values: _Values) -> tuple[Operand, AffineExpr | None] | None:
@@ -193,7 +199,7 @@ def _product(
     fits = (
         factors.weights.indices == (column, _quotient(depth, 8 // bits, extents[k]))
         and factors.scale.indices == scales
-        and factors.zero_point.indices in (scales, ())
+        and (isinstance(factors.zero_point, int) or factors.zero_point.indices in (scales, ()))
         and factors.shift in (None, depth % 2 * 4)
         and factors.x.type.element_type == factors.scale.type.element_type == f32
         and factors.x.stride_along(k) == 1
