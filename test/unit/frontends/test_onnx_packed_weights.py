@@ -9,6 +9,7 @@ import onnxruntime
 import pytest
 import stepwell
 from counts import FULL
+from onnx import helper, numpy_helper
 from onnx_one_node import model_of
 from stepwell.frontends import OnnxError
 
@@ -134,3 +135,22 @@ def test_blocks_in_another_order() -> None:
     inputs = inputs_of(4, 32, SHAPE, False) | {"g_idx": np.zeros(64, np.int32)}
     with pytest.raises(OnnxError, match="g_idx is not supported: blocks must be neighbours"):
         stepwell.compile_onnx(model(inputs, 4, 32, SHAPE), tuning=False)(inputs["A"])
+
+
+@pytest.mark.parametrize("transposed", [False, True])
+def test_dequantised_weights_stay_bytes(transposed: bool) -> None:
+    """What quantisers of weights alone write, where the import does not compute it: more than 4096 bytes."""
+    random = np.random.default_rng(7)
+    x = random.standard_normal((2, 96)).astype(np.float32)
+    w, scale = random.integers(-128, 128, (96, 45), np.int8), (random.random((3, 45)) / 50).astype(np.float32)
+    wanted = x @ (w * np.repeat(scale.astype(np.float64), 32, axis=0))
+    held = {"w": w.T if transposed else w, "s": scale.T if transposed else scale}
+    nodes = [helper.make_node("DequantizeLinear", ["w", "s"], ["d"], axis=int(transposed), block_size=32)]
+    nodes.append(helper.make_node("Gemm", ["x", "d"], ["y"], transB=int(transposed)))
+    ends = [helper.make_tensor_value_info(name, 1, shape) for name, shape in (("x", (2, 96)), ("y", (2, 45)))]
+    tensors = [numpy_helper.from_array(np.ascontiguousarray(each), name) for name, each in held.items()]
+    graph = helper.make_graph(nodes, "g", ends[:1], ends[1:], tensors)
+    made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)])
+    executable = stepwell.compile_onnx(made, tuning=False).specialised(x)
+    assert "right_unsigned" in executable.ir("scf") and "f32 to i32" in executable.ir("scf")
+    np.testing.assert_allclose(executable(x)[0], wanted, rtol=1e-4, atol=1e-4)
