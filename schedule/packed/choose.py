@@ -6,11 +6,13 @@ from math import ceil
 
 from ...core.roles import TILING
 from ...dialects.schedule import PackedAttr
+from ...dialects.tile.instructions import VPMADDUBSW
 from ...dialects.tile.mma import GROUP
 from ...machine.machine import Machine
 from ..kernels.given_tiling import refuse, refuse_unfit
 from .panels import VECTORS, panel_columns
 from .product import PackedProduct
+from .schedule import instruction_for
 
 PARTS = 3
 """The parts of a number by default: 22 bits of the greatest, about as many as f32 has."""
@@ -23,10 +25,21 @@ TALLEST = 6
 SPARE = 4
 """The registers for masks, a group of x and what LLVM needs."""
 
+STEPWISE = 4
+"""The registers beside those where a dot product takes several instructions (AVX2: LLVM spills sums with two less)."""
 
-def registers_of(rows: int, vectors: int, parts: int) -> int:
-    """Returns the registers that a tile takes: sums of each part and in all, and two halves of a row of weights."""
-    return (parts + 1) * rows * vectors + 2 * vectors + SPARE
+
+def registers_of(rows: int, vectors: int, parts: int, stepwise: bool) -> int:
+    """
+    Returns the registers that a tile takes: sums of each part and in all, and two halves of a row of weights.
+
+    `stepwise` says that a dot product takes several instructions.
+    """
+    return (parts + 1) * rows * vectors + 2 * vectors + SPARE + stepwise * STEPWISE
+
+
+def _is_stepwise(p: PackedProduct, target: Machine) -> bool:
+    return instruction_for(p.bits, target) in (None, VPMADDUBSW)
 
 
 def choose_packed(p: PackedProduct, target: Machine) -> PackedAttr:
@@ -43,12 +56,12 @@ def choose_packed(p: PackedProduct, target: Machine) -> PackedAttr:
         return found
     if found is not None:
         refuse_unfit(p.c.block, found)
-    rows, lanes = p.c.extent(p.c.m), target.lanes(GROUP)
+    rows, lanes, stepwise = p.c.extent(p.c.m), target.lanes(GROUP), _is_stepwise(p, target)
     fitting = [
         (height * vectors, height, vectors)
         for height in range(1, min(rows, TALLEST) + 1)
         for vectors in range(1, VECTORS + 1)
-        if VECTORS % vectors == 0 and registers_of(height, vectors, PARTS) <= target.registers
+        if VECTORS % vectors == 0 and registers_of(height, vectors, PARTS, stepwise) <= target.registers
     ]
     _, height, vectors = max(fitting, default=(1, 1, 1))
     height = ceil(rows / ceil(rows / height))
@@ -63,7 +76,7 @@ def reason_against(p: PackedProduct, chosen: PackedAttr, target: Machine) -> str
         return f"{columns} columns are no whole vectors of {lanes} that divide a panel of {width}"
     if not 2 <= parts <= MOST_PARTS:
         return f"a number has {parts} parts, expected 2 to {MOST_PARTS}"
-    needed = registers_of(min(rows, p.c.extent(p.c.m)), columns // lanes, parts)
+    needed = registers_of(min(rows, p.c.extent(p.c.m)), columns // lanes, parts, _is_stepwise(p, target))
     if needed > target.registers and (rows, columns) != (1, lanes):
         return f"they take {needed} registers, too many for the {target.registers} of '{target.name}'"
     return None
