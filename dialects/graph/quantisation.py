@@ -123,7 +123,9 @@ class MatmulPackedOp(PureGraphOp):
     is …xMxN. `weights` are Nx(B * block_size * bits / 8) bytes. With `bits = 4` a byte holds two numbers from 0 to 15,
     that of the lower k in its lower half. What a last block has beyond K does not count.
     Numerics: products and sums are formed in at least f32. The order of summation is unspecified, and so is when the
-    scale is multiplied.
+    scale is multiplied. With `rounded_bits = 8` each block of a row of x is rounded before, to 127 steps up to the
+    greatest absolute value in it: `x` stands for `round(x * (127 / greatest)) * (greatest / 127)`. K is whole blocks
+    then. A block of numbers up to 2**-100 is rounded to zeros.
 
     ```mlir
     %y = graph.matmul_packed %x, %w, %scale, %zero_point, bits = 4, block_size = 32
@@ -141,11 +143,20 @@ class MatmulPackedOp(PureGraphOp):
     zero_point = tensor_operand("U", "weights")
     bits = prop(INTEGER, 4)
     block_size = prop(INTEGER, 32)
+    rounded_bits = prop(INTEGER, 0)
     result = tensor_result()
 
     @classmethod
     def infer(
-        cls, x: Shaped, weights: Shaped, scale: Shaped, zero_point: Shaped, *, bits: int, block_size: int
+        cls,
+        x: Shaped,
+        weights: Shaped,
+        scale: Shaped,
+        zero_point: Shaped,
+        *,
+        bits: int,
+        block_size: int,
+        rounded_bits: int,
     ) -> tuple[Shaped, ...]:
         if weights.dtype != "ui8":
             raise ShapeError(f"weights has element type {weights.dtype}, expected ui8")
@@ -155,6 +166,10 @@ class MatmulPackedOp(PureGraphOp):
             raise ShapeError(f"block_size is {block_size}, expected whole bytes of {bits} bits")
         if not x.shape:
             raise ShapeError("operand is a scalar, expected at least 1 dimension")
+        if rounded_bits not in (0, 8):
+            raise ShapeError(f"rounded_bits is {rounded_bits}, expected 0 or 8")
+        if rounded_bits and x.shape[-1] is not None and x.shape[-1] % block_size:
+            raise ShapeError(f"rows of {x.shape[-1]} numbers are rounded, expected whole blocks of {block_size}")
         if len(weights.shape) != 2:
             raise ShapeError(f"weights is {text(weights.shape)}, expected a matrix of bytes")
         packed, blocks = _packed_shapes(weights.shape[0], x.shape[-1], bits, block_size)

@@ -56,16 +56,17 @@ def choose_packed(p: PackedProduct, target: Machine) -> PackedAttr:
         return found
     if found is not None:
         refuse_unfit(p.c.block, found)
+    parts = PARTS if p.unit is None else 1
     rows, lanes, stepwise = p.c.extent(p.c.m), target.lanes(GROUP), _is_stepwise(p, target)
     fitting = [
         (height * vectors, height, vectors)
         for height in range(1, min(rows, TALLEST) + 1)
         for vectors in range(1, VECTORS + 1)
-        if VECTORS % vectors == 0 and registers_of(height, vectors, PARTS, stepwise) <= target.registers
+        if VECTORS % vectors == 0 and registers_of(height, vectors, parts, stepwise) <= target.registers
     ]
     _, height, vectors = max(fitting, default=(1, 1, 1))
     height = ceil(rows / ceil(rows / height))
-    return PackedAttr.of(height, vectors * lanes, PARTS)
+    return PackedAttr.of(height, vectors * lanes, parts)
 
 
 def reason_against(p: PackedProduct, chosen: PackedAttr, target: Machine) -> str | None:
@@ -74,7 +75,9 @@ def reason_against(p: PackedProduct, chosen: PackedAttr, target: Machine) -> str
     lanes, width = target.lanes(GROUP), panel_columns(target)
     if width % columns or columns % lanes:
         return f"{columns} columns are no whole vectors of {lanes} that divide a panel of {width}"
-    if not 2 <= parts <= MOST_PARTS:
+    if p.unit is not None and parts != 1:
+        return f"numbers are rounded to 8 bits, so they have 1 part and not {parts}"
+    if p.unit is None and not 2 <= parts <= MOST_PARTS:
         return f"a number has {parts} parts, expected 2 to {MOST_PARTS}"
     needed = registers_of(min(rows, p.c.extent(p.c.m)), columns // lanes, parts, _is_stepwise(p, target))
     if needed > target.registers and (rows, columns) != (1, lanes):

@@ -65,10 +65,19 @@ def emit_parts(builder: ScheduledNest, p: PackedProduct, count: int) -> Parts:
         count,
     )
     x = p.c.a if p.c.extent(p.c.k) == steps * p.depth else _filled_up(builder, p)
-    with builder.nest([rows, steps], ["m", "s"]) as (m, s):
-        axes = [Bound("spatial", m, rows, "vm"), Bound("spatial", s, steps, "vs")]
-        with builder.blocked("parts", axes) as (vm, vs):
-            _emit_step(builder, p, x, parts, vm, vs)
+    within = p.block_size // p.depth
+    with builder.nest([rows, p.blocks, within], ["m", "b", "s"]) as (m, b, s):
+        axes = [
+            Bound("spatial", m, rows, "vm"),
+            Bound("spatial", b, p.blocks, "vb"),
+            Bound("spatial", s, within, "vs"),
+        ]
+        with builder.blocked("parts", axes) as (vm, vb, vs):
+            step = builder.sum(builder.scaled(vb, within), vs)
+            if p.unit is None:
+                _emit_step(builder, p, x, parts, vm, step)
+            else:
+                _emit_rounded(builder, p, parts, vm, vb, step)
     return parts
 
 
@@ -125,13 +134,43 @@ def _emit_step(builder: ScheduledNest, p: PackedProduct, x: Operand, parts: Part
     builder.add(memref.StoreOp.get(unit, parts.units, [builder.value(row), builder.value(step)]))
     for number in reversed(range(parts.count)):
         part = mapped(builder, [whole], i8, lambda body, value: body(arith.TruncIOp(value, i8)))
-        indices = [builder.value(row), builder.value(place_of_part(builder, p, parts, step, number))]
-        builder.add(tile.StoreOp(part, parts.values, indices))
-        column = builder.sum(builder.scaled(step, parts.count), number)
-        total = _sum(builder, p, part)
-        builder.add(memref.StoreOp.get(total, parts.sums, [builder.value(row), builder.value(column)]))
+        _store_part(builder, p, parts, (row, step, number), part)
         if number:
             whole = mapped(builder, [whole], i32, _rest)
+
+
+def _emit_rounded(
+    builder: ScheduledNest, p: PackedProduct, parts: Parts, row: Index, block: Index, step: Index
+) -> None:
+    """Emits the one part of a step of a row that is integers of 8 bits already. NaN becomes 0, as its unit is NaN."""
+    assert p.unit is not None
+    first = builder.scaled(step, p.depth)
+    at = _at(p, row, first)
+    place = place_of(builder, p.c.a, at, None, p.c.k)
+    found = builder.add(tile.LoadOp(place.buffer, place.indices, VectorType(f32, [1, p.depth]), place.along, place.by))
+    indices = [*(builder.affine(index, at) for index in p.unit.indices[:-1]), builder.value(block)]
+    unit = builder.add(memref.LoadOp.get(p.unit.buffer, indices)).res
+    builder.add(memref.StoreOp.get(unit, parts.units, [builder.value(row), builder.value(step)]))
+    part = mapped(builder, [found.result], i8, _narrowed)
+    _store_part(builder, p, parts, (row, step, 0), part)
+
+
+def _narrowed(body: MapBody, value: SSAValue) -> SSAValue:
+    inside = body(arith.CmpfOp(body(math.AbsFOp(value)), body.number(127.0), "ole"))
+    kept = body(arith.SelectOp(inside, value, body.number(0.0)))
+    return body(arith.TruncIOp(body(arith.FPToSIOp(kept, i32)), i8))
+
+
+def _store_part(
+    builder: ScheduledNest, p: PackedProduct, parts: Parts, at: tuple[Index, Index, int], part: SSAValue
+) -> None:
+    """Emits the stores of a part of a step of a row, and of its sum."""
+    row, step, number = at
+    indices = [builder.value(row), builder.value(place_of_part(builder, p, parts, step, number))]
+    builder.add(tile.StoreOp(part, parts.values, indices))
+    column = builder.sum(builder.scaled(step, parts.count), number)
+    total = _sum(builder, p, part)
+    builder.add(memref.StoreOp.get(total, parts.sums, [builder.value(row), builder.value(column)]))
 
 
 def _sum(builder: ScheduledNest, p: PackedProduct, part: SSAValue) -> SSAValue:

@@ -37,6 +37,8 @@ class PackedProduct:
     bits: int
     block_size: int
     """The numbers of a row that have one scale."""
+    unit: Operand | None = None
+    """What the numbers of a block of x are multiples of, where they are integers of 8 bits: `unit[m, block]`."""
 
     @property
     def depth(self) -> int:
@@ -127,6 +129,7 @@ class _Factors:
     """The place of a number of 4 bits in its byte. `None` for bytes."""
     zero_point: Operand | int
     scale: Operand
+    unit: Operand | None
 
 
 def _factors(total: SSAValue, old: SSAValue, block: BlockOp) -> _Factors | None:
@@ -136,7 +139,12 @@ def _factors(total: SSAValue, old: SSAValue, block: BlockOp) -> _Factors | None:
     product = (update.rhs if update.lhs is old else update.lhs).owner
     if not isinstance(product, arith.MulfOp) or not contracts(product):
         return None
-    x, real = values.load(product.lhs), product.rhs.owner
+    left, unit = product.lhs, None
+    if isinstance(left.owner, arith.MulfOp):
+        left, unit = left.owner.lhs, values.load(left.owner.rhs)
+        if unit is None:
+            return None
+    x, real = values.load(left), product.rhs.owner
     if x is None or not isinstance(real, arith.MulfOp):
         return None
     scale, difference = values.load(real.rhs), real.lhs.owner
@@ -145,7 +153,7 @@ def _factors(total: SSAValue, old: SSAValue, block: BlockOp) -> _Factors | None:
     zero_point, number = _zero_point(difference.rhs, values), _number(difference.lhs, values)
     if zero_point is None or number is None:
         return None
-    return _Factors(x, *number, zero_point, scale)
+    return _Factors(x, *number, zero_point, scale, unit)
 
 
 def _zero_point(value: SSAValue, values: _Values) -> Operand | int | None:
@@ -204,6 +212,7 @@ def _product(
         and factors.x.type.element_type == factors.scale.type.element_type == f32
         and factors.x.stride_along(k) == 1
         and n not in factors.x.axes()
+        and (factors.unit is None or _is_unit(factors.unit, factors.x, scales[1], k))
     )
     if not fits:
         return None
@@ -211,7 +220,13 @@ def _product(
     outer = tuple(axis for axis in rows if axis != m)
     weights = Operand(factors.weights.buffer, (column, depth))
     c = Contraction(grid, block, extents, factors.x, weights, out, init, m, n, k, outer, ())
-    return PackedProduct(c, factors.scale, factors.zero_point, bits, block_size)
+    return PackedProduct(c, factors.scale, factors.zero_point, bits, block_size, factors.unit)
+
+
+def _is_unit(unit: Operand, x: Operand, block: AffineExpr, k: int) -> bool:
+    """Returns whether an operand has one number for each block of a row of x."""
+    rows = tuple(index for index in x.indices if index != AffineDimExpr(k))
+    return unit.type.element_type == f32 and unit.indices == (*rows, block) and x.indices[:-1] == rows
 
 
 def _quotient(expr: AffineExpr, divisor: int, extent: int) -> AffineExpr:

@@ -64,7 +64,8 @@ def matmul_n_bits(
     sizes = [each for each in x.shape[:-1] if each is not None]
     is_batch = x.rank > 2 and len(sizes) == x.rank - 1 and prod(sizes[:-1]) != 1
     rows = b.reshape(x, shape=(prod(sizes), K)) if is_batch else x
-    result = b.matmul_packed(rows, packed, scale, zeros, bits=bits, block_size=block_size)
+    rounded = 8 if accuracy_level == LEVELS.stop - 1 and K % block_size == 0 else 0
+    result = b.matmul_packed(rows, packed, scale, zeros, bits=bits, block_size=block_size, rounded_bits=rounded)
     if is_batch:
         result = b.reshape(result, shape=(*sizes, N))
     return result if bias is None else b.add(result, bias)
