@@ -446,6 +446,7 @@ class OpMethods:
         zero_point: Operand,
         bits: int = 4,
         block_size: int = 32,
+        rounded_bits: int = 0,
         *,
         name: str | Sequence[str] | None = None,
     ) -> Value: ...

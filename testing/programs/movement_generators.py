@@ -161,7 +161,9 @@ def packed_product(choose: Chooser, op: str) -> OpCase:
         TensorSpec((outputs, blocks), real),
         TensorSpec((outputs, blocks), "ui8"),
     ]
-    return case(choose, op, operands, ["moderate", "any", "moderate", "any"], bits=bits, block_size=block_size)
+    rounded = 8 if inputs % block_size == 0 and rarely(choose, 3) else None
+    flavours = ["moderate", "any", "moderate", "any"]
+    return case(choose, op, operands, flavours, bits=bits, block_size=block_size, rounded_bits=rounded)
 
 
 FAMILIES: Final[dict[str, dict[str, Generator]]] = {

@@ -166,6 +166,25 @@ def test_more_parts_are_more_exact(parts: int, error: float) -> None:
     assert np.abs(exe(x, np.zeros(32, np.float32))[0] - wanted).max() <= error * np.abs(wanted).max()
 
 
+@pytest.mark.parametrize(("bits", "block", "own_zeros"), [(4, 32, False), (4, 128, True), (8, 64, True)])
+def test_rows_that_are_rounded_have_one_part(bits: int, block: int, own_zeros: bool) -> None:
+    """Each block is rounded to 127 steps up to its greatest number, here by division. Zeros and NaN stay."""
+    weights, real = weights_for(70, 256, bits, block, own_zeros)
+    text = program(5, 70, 256, bits, block, own_zeros)
+    text = text.replace(f"block_size = {block}", f"block_size = {block}, rounded_bits = 8")
+    compiled = stepwell.compile(text, weights=weights, cache=False)
+    assert "tile.mma" in compiled.ir("scf")
+    x = np.random.default_rng(8).standard_normal((5, 256)).astype(np.float32)
+    x[1, :block], x[2, 7], x[3, 9] = 0, np.nan, np.inf
+    blocks = x.reshape(5, -1, block).astype(np.float64)
+    step = np.abs(blocks).max(axis=2, keepdims=True) / 127
+    with np.errstate(invalid="ignore"):
+        near = np.where(step == 0, 0, np.rint(blocks / np.where(step == 0, 1, step))) * step
+    (found,) = compiled(x, np.zeros(70, np.float32))
+    assert np.isnan(found[2:4]).all()
+    np.testing.assert_allclose(found[[0, 1, 4]], near.reshape(5, -1)[[0, 1, 4]] @ real.T, rtol=1e-4, atol=1e-4)
+
+
 def planned(text: str, chosen: PackedAttr) -> Any:
     module = parse(text)
     run_pipeline(make_context(), module, "graph-optimize,to-loops,plan-schedules")

@@ -141,3 +141,21 @@ func.func @packed_zero_points(%x: tensor<4x64xf32>, %w: tensor<8x32xui8>, %s: te
       : (tensor<4x64xf32>, tensor<8x32xui8>, tensor<8x2xf32>, tensor<8x2xi8>) -> tensor<4x8xf32>
   func.return
 }
+
+// -----
+
+func.func @packed_rounded(%x: tensor<4x64xf32>, %w: tensor<8x32xui8>, %s: tensor<8x2xf32>, %z: tensor<ui8>) {
+  // expected-error@+1 {{'graph.matmul_packed': rounded_bits is 4, expected 0 or 8}}
+  %y = graph.matmul_packed %x, %w, %s, %z, rounded_bits = 4
+      : (tensor<4x64xf32>, tensor<8x32xui8>, tensor<8x2xf32>, tensor<ui8>) -> tensor<4x8xf32>
+  func.return
+}
+
+// -----
+
+func.func @packed_rounded_rest(%x: tensor<4x50xf32>, %w: tensor<8x32xui8>, %s: tensor<8x2xf32>, %z: tensor<ui8>) {
+  // expected-error@+1 {{'graph.matmul_packed': rows of 50 numbers are rounded, expected whole blocks of 32}}
+  %y = graph.matmul_packed %x, %w, %s, %z, rounded_bits = 8
+      : (tensor<4x50xf32>, tensor<8x32xui8>, tensor<8x2xf32>, tensor<ui8>) -> tensor<4x8xf32>
+  func.return
+}
