@@ -39,7 +39,7 @@ def _matmul_packed(
     properties: Properties, x: Array, weights: Array, scale: Array, zero_point: Array
 ) -> tuple[Array, ...]:
     """Unpacks all weights, dequantises them, and multiplies."""
-    block_size, own = properties.get("block_size", 32), single_op_dtype(x.dtype)
+    block_size, own, dtype = properties.get("block_size", 32), single_op_dtype(x.dtype), x.dtype
     numbers = weights
     if properties.get("bits", 4) == 4:
         numbers = np.stack([weights & 15, weights >> 4], axis=-1).reshape(len(weights), -1)
@@ -53,7 +53,7 @@ def _matmul_packed(
             x = (np.rint(parts * inverse) * (most * own.type(1 / 127))).reshape(x.shape)
         zeros = zero_point.astype(own)
         real = (numbers - (zeros[:, blocks] if zeros.ndim else zeros)) * scale.astype(own)[:, blocks]
-        return (convert(x.astype(own) @ real.T, x.dtype),)
+        return (convert(x.astype(own) @ real.T, dtype),)
 
 
 OPS: dict[str, Any] = {

@@ -50,7 +50,9 @@ def other_choices(block: BlockOp) -> list[tuple[str, Attribute]]:
         found += [(STRIP, IntegerAttr(rows, i64)) for rows in (0, 2)]
     if MAXIMUM in block.attributes:
         found.append((MAXIMUM, StringAttr("none")))
-    if block.attributes.get(PREPACKED) == BoolAttr.from_bool(True) and not isinstance(chosen, WinogradAttr):
+    if block.attributes.get(PREPACKED) == BoolAttr.from_bool(True) and not isinstance(
+        chosen, WinogradAttr | PackedAttr
+    ):
         found.append((PREPACKED, BoolAttr.from_bool(False)))
     return found
 
