@@ -129,6 +129,7 @@ EXTENSIONS: dict[str, dict[str, str]] = {
         "quantisation": "rewrites.inference.quantisation",
         "quantised-contractions": "rewrites.quantised.contractions",
         "quantised-moves": "rewrites.quantised.moves",
+        "quantised-packed": "rewrites.quantised.packed",
         "legalization": "rewrites.simplify.legalization",
         "scale-axis": "rewrites.inference.scale_axis",
         "loops": "schedule.default.loop_conditions",

@@ -20,7 +20,6 @@ from ..core.ir.literals import constant_of
 from ..core.ir.walk import ops_in
 from ..dialects import tile
 from ..dialects.tensor_loop import BlockOp, ForOp, InitOp, LoopOp
-from ..dialects.tile.mma import group_of
 
 # pyright: reportPrivateUsage=false
 # Each property of xDSL costs a call, and whole functions are estimated.
@@ -111,7 +110,7 @@ def nanoseconds(op: Operation, vectorized: bool = False) -> float:
         return _region(op.body, vectorized)
     if isinstance(op, tile.MmaOp):
         kind = "multiply-add of a tile register" if op.uses_amx else "multiply-add"
-        apart = group_of(op.a_place.type.element_type) if op.groups is not None and op.using is None else 1
+        apart = op.products if op.using is None else 1 if op.nibbles is None else 2
         return op.sums * op.depth.value.data * apart * _ELEMENT[kind]
     if op.regions:
         return sum(_region(region, vectorized) for region in op.regions)

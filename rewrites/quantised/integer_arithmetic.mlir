@@ -44,6 +44,13 @@ pattern.rule "integer-matmul" quantised doc "matmul(dequantize(x), dequantize(w)
     scales-of-outputs(%root, %kernel) remark "kept on floats: the scales of the right operand are not those of columns",
     sums-fit(%root) remark "kept on floats: the sums could exceed 32 bits"
 
+// Weights alone. Sums are regrouped, and the scale is multiplied when a block is summed up.
+
+pattern.rule "packed-matmul" rounding doc "matmul(x, dequantize(w)) reads constant bytes w, with a scale for each column or block of one"
+  : matmul(%x, dequantize(%w, %s, %z) as %kernel) => @packed-matmul(%root, %kernel)
+  where float32(%root), byte(%w), known-at-load(%kernel) remark "kept on floats: the weights are not known at load",
+    blocks-of-columns(%kernel) remark "kept on floats: the scales are not those of columns or of whole blocks of them"
+
 // Scales.
 
 pattern.rule "scaled-by-reciprocal" quantised doc "quantize(x, s, z) = quantize(x * (1 / s), 1, z) for a constant s" :

@@ -27,6 +27,7 @@ from ...dialects.schedule import (
     LeftOutAttr,
     OnTilesAttr,
     OrderAttr,
+    PackedAttr,
     TileRegistersAttr,
     TilingAttr,
     TransposeAttr,
@@ -45,6 +46,8 @@ from ..kernels.contraction import Contraction
 from ..kernels.epilogue import epilogue_of
 from ..kernels.given_tiling import attribute_of, refuse, refuse_unfit, tiling_for, tiling_of
 from ..kernels.tilings import Tiling
+from ..packed.choose import choose_packed
+from ..packed.product import PackedProduct
 from ..primitives.nests import function_of
 from ..products.tile_contraction import grids_taken_up
 from ..products.transpose import LANES, Transpose, transpose_of
@@ -153,6 +156,14 @@ def decide_product(c: Contraction, prepacked: bool, options: Options) -> Decisio
         chosen, reason = attribute_of(tiling), _why_tiles(c, tiling, prepacked, options.target)
         epilogue, pad = grids_taken_up(c, tiling)
     return Decision(given or chosen, reason if given is None else GIVEN, epilogue, pad)
+
+
+def decide_packed(p: PackedProduct, options: Options) -> Decision:
+    """Decides about a product with packed weights. Fails at the block where its attribute does not fit."""
+    given = TILING in p.c.block.attributes
+    chosen, epilogue = choose_packed(p, options.target), epilogue_of(p.c)
+    reason = f"weights of {p.bits} bits are unpacked in registers, sums of bytes are exact"
+    return Decision(chosen, GIVEN if given else reason, None if epilogue is None else epilogue.grid)
 
 
 def _bytes(c: Contraction, target: Machine) -> tuple[Attribute, str]:
@@ -266,6 +277,8 @@ def described(attribute: Attribute | None) -> str:
             return f"tiles {tile.rows}x{tile.columns}"
         case DotsAttr():
             return f"dot products of bytes in tiles {attribute.rows.data}x{attribute.columns.data}"
+        case PackedAttr():
+            return f"{attribute.parts.data} parts of 8 bits in tiles {attribute.rows.data}x{attribute.columns.data}"
         case TileRegistersAttr():
             return f"tile registers, {attribute.panels.data} panels at a time"
         case WinogradAttr():

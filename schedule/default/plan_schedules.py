@@ -27,6 +27,7 @@ from ..kernels.epilogue import following_grid
 from ..kernels.given_tiling import refuse
 from ..moves.digits import split_into_digits
 from ..moves.joins import join_axes
+from ..packed.product import PackedProduct, packed_product_of
 from ..products.turned import turned
 from ..strips.chain import chain_of
 from ..strips.plan import plan_strips, strip_rows, why_whole
@@ -41,6 +42,7 @@ from .decide import (
     chosen_for,
     decide_depthwise,
     decide_order,
+    decide_packed,
     decide_product,
     decide_shared,
     described,
@@ -143,8 +145,13 @@ class Planner:
                 if allowed("schedule", "depthwise convolution", d.c.block):
                     self._decided(grid, decide_depthwise(d, self.options))
         for grid in [each for each in self.rest if self._is_free(each)]:
-            if grid in self.rest:
+            if grid not in self.rest:
+                continue
+            packed = packed_product_of(grid)
+            if packed is None:
                 self._product(grid)
+            else:
+                self._packed_product(packed)
         for grid in list(self.rest):
             if grid in self.rest and chosen_for(grid) is None and (found := planned_window(grid)) is not None:
                 self._window(*found)
@@ -238,6 +245,18 @@ class Planner:
         spread = decide_spread(grid, self.options.target)
         decision = decide_product(c, prepacked, self.options) if spread is None else decide_shared(spread, self.options)
         self._decided(grid, decision)
+
+    def _packed_product(self, p: PackedProduct) -> None:
+        """Decides about a product with packed weights, if these can be laid out once."""
+        block = p.c.block
+        if self.constants is None or not allowed("schedule", "product", block):
+            return
+        reasons = (self.constants.reason_against_operand(self.function, p.c.grid, each.buffer) for each in p.packed)
+        reason = next((each for each in reasons if each is not None), None)
+        prepacked = asked_to_prepack(block, reason)
+        write(block, PREPACKED, BoolAttr.from_bool(prepacked), reason or "its weights are the same at every call")
+        if prepacked:
+            self._decided(p.c.grid, decide_packed(p, self.options))
 
     def _decided(self, grid: GridOp, decision: Decision) -> None:
         """Writes a decision on the block of `grid` and on those that its kernel takes up."""

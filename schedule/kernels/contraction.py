@@ -181,7 +181,7 @@ def factors_of(
     product = added.owner
     if not isinstance(product, arith.MulfOp | arith.MuliOp) or not added.has_one_use():
         return None
-    if isinstance(product, arith.MulfOp) and not (_contracts(product) and _contracts(update)):
+    if isinstance(product, arith.MulfOp) and not (contracts(product) and contracts(update)):
         return None
     dims: dict[SSAValue, int] = {axis: position for position, axis in enumerate(block.axes)}
     operands = [operand_of(each, dims, block, unsigned) for each in (product.lhs, product.rhs)]
@@ -194,7 +194,7 @@ def factors_of(
     return left, right
 
 
-def _contracts(op: Operation) -> bool:
+def contracts(op: Operation) -> bool:
     """Returns whether a multiplication and an addition may be rounded once."""
     flags = op.properties.get("fastmath")
     return isinstance(flags, arith.FastMathFlagsAttr) and FastMathFlag.ALLOW_CONTRACT in flags.data

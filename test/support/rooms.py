@@ -73,6 +73,7 @@ SUBROOMS: Final[dict[str, tuple[str, ...]]] = {
         "rows",
         "primitives",
         "bytes",
+        "packed",
         "moves",
         "windows",
         "winograd",

@@ -130,6 +130,11 @@ EXPECTED: dict[str, tuple[OpKind, tuple[te.Tensor, ...], dict[str, object]]] = {
     "dropout": (ELEMENTWISE, (X,), {}),
     "quantize": (ELEMENTWISE, (X, tensor(6), tensor(6, dtype="i8")), {}),
     "dequantize": (ELEMENTWISE, (tensor(4, 6, dtype="i8"), tensor(6), tensor(6, dtype="i8")), {}),
+    "matmul_packed": (
+        OUT_FUSABLE,
+        (X, tensor(5, 4, dtype="ui8"), tensor(5, 2), tensor(5, 2, dtype="ui8")),
+        {"block_size": 4},
+    ),
     "shape_of": (ELEMENTWISE, (X,), {}),
     "resample": (INJECTIVE, (X, tensor(3, 2, dtype="i64"), tensor(3, 2)), {"axis": 1}),
     "sample": (INJECTIVE, (tensor(1, 2, 4, 4), tensor(1, 3, 3, 2)), {}),
