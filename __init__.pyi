@@ -25,6 +25,7 @@ from .runtime.calibration.calibrate import calibrate as calibrate
 from .runtime.compile import compile as compile
 from .runtime.executable import Executable as Executable
 from .runtime.load import load as load
+from .runtime.quantising.quantize import quantize as quantize
 from .runtime.tuning.tune import tune as tune
 
 __version__: str

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from dataclasses import dataclass as dataclass
 
 
+_PYTHONS: Final = dataclasses.dataclass
+"""The decorator of Python, in whose place there may be another one (`core/late_classes.py`)."""
+
+
 class _Factory:
     def __repr__(self) -> str:
         return "<factory>"
@@ -41,6 +45,9 @@ class _Method:
             made.__name__, made.__qualname__ = self.name, f"{self.owner.__qualname__}.{self.name}"
             made.__module__ = self.owner.__module__
             setattr(self.owner, self.name, made)
+        for each in () if kind is None else kind.__mro__:  # xDSL makes classes of the parts of others.
+            if vars(each).get(self.name) is self:
+                setattr(each, self.name, made)
         return made.__get__(instance, kind)
 
 
@@ -129,7 +136,7 @@ def _freeze(cls: Any) -> None:
 def _template(init: bool, repr: bool, eq: bool, frozen: bool) -> Any:
     """Returns a class of Python's own with these options. What Python hangs on classes for itself is taken from it."""
 
-    @dataclasses.dataclass(init=init, repr=repr, eq=eq, frozen=frozen)
+    @_PYTHONS(init=init, repr=repr, eq=eq, frozen=frozen)
     class Template:
         field: int
 
@@ -142,9 +149,11 @@ def _take_fields(cls: Any, template: Any) -> dict[str, dataclasses.Field[Any]]:
     for base in cls.__mro__[-1:0:-1]:
         fields.update(vars(base).get("__dataclass_fields__", {}))
     for name, kind in cls.__annotations__.items():  # its own alone
-        if "ClassVar" in str(kind):
-            continue
         default: Any = getattr(cls, name, dataclasses.MISSING)
+        if "ClassVar" in str(kind):
+            if isinstance(default, dataclasses.Field):
+                delattr(cls, name) if default.default is dataclasses.MISSING else setattr(cls, name, default.default)
+            continue
         field: Any = default if isinstance(default, dataclasses.Field) else dataclasses.field(default=default)
         if field.default.__class__.__hash__ is None:
             raise ValueError(f"mutable default {type(field.default)} for field {name} is not allowed")
@@ -191,7 +200,7 @@ if not TYPE_CHECKING:
         only and `InitVar` are not supported.
         """
         if others:
-            return dataclasses.dataclass(cls, init=init, repr=repr, eq=eq, frozen=frozen, **others)
+            return _PYTHONS(cls, init=init, repr=repr, eq=eq, frozen=frozen, **others)
         if cls is None:
             return lambda each: _decorated(each, init, repr, eq, frozen)
         return _decorated(cls, init, repr, eq, frozen)

@@ -45,6 +45,7 @@ PASSES: dict[str, str] = {
     "apply-tuning": "schedule.tuned.apply_tuning:ApplyTuningPass",
     "apply-schedule": "schedule.program.apply_schedule:ApplySchedulePass",
     "schedule-cpu": "schedule.default.cpu:ScheduleCPUPass",
+    "decide-schedules": "schedule.default.decide_schedules:DecideSchedulesPass",
     "plan-schedules": "schedule.default.plan_schedules:PlanSchedulesPass",
     "apply-schedule-plan": "schedule.default.apply_schedule_plan:ApplySchedulePlanPass",
     "lower-loops-to-scf": "lowering.loops_to_scf.lower_loops_to_scf:LowerLoopsToSCFPass",
@@ -68,6 +69,8 @@ PASSES: dict[str, str] = {
     "inline-primitive": "rewrites.fusion.inline_primitive:InlinePrimitivePass",
     "remove-unused-functions": "rewrites.simplify.remove_unused_functions:RemoveUnusedFunctionsPass",
     "legalize": "rewrites.simplify.legalize:LegalizePass",
+    "equalize-layers": "rewrites.quantiser.equalize:EqualizeLayersPass",
+    "quantize": "rewrites.quantiser.quantize:QuantizePass",
     "integer-arithmetic": "rewrites.quantised.integer_arithmetic:IntegerArithmeticPass",
     "fold-scale-axis": "rewrites.inference.fold_scale_axis:FoldScaleAxisPass",
     "combine-parallel-conv2d": "rewrites.fusion.combine_parallel:CombineParallelConv2dPass",
@@ -126,8 +129,10 @@ EXTENSIONS: dict[str, dict[str, str]] = {
         "quantisation": "rewrites.inference.quantisation",
         "quantised-contractions": "rewrites.quantised.contractions",
         "quantised-moves": "rewrites.quantised.moves",
+        "quantised-packed": "rewrites.quantised.packed",
         "legalization": "rewrites.simplify.legalization",
         "scale-axis": "rewrites.inference.scale_axis",
+        "loops": "schedule.default.loop_conditions",
     },
 }
 

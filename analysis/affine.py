@@ -6,6 +6,7 @@ work.
 from __future__ import annotations
 
 from ..dialects.tensor_loop.affine_expressions import Interval as Interval
+from ..dialects.tensor_loop.affine_expressions import Known as Known
 from ..dialects.tensor_loop.affine_expressions import affine_of_value as affine_of_value
 from ..dialects.tensor_loop.affine_expressions import bounds as bounds
 from ..dialects.tensor_loop.affine_expressions import constant_difference as constant_difference

@@ -13,7 +13,6 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from ..core.roles import TEMPORARY
 from ..dialects import tile
-from ..dialects.tile.mma import group_of
 from .work import trip_count
 
 _COUNTED = (
@@ -54,8 +53,7 @@ class Arithmetic:
         if isinstance(op, func.CallOp):
             return self.of_call(op.callee.string_value())
         if isinstance(op, tile.MmaOp):
-            group = 1 if op.groups is None else group_of(op.a_place.type.element_type)
-            return 2 * op.sums * op.depth.value.data * group
+            return 2 * op.sums * op.depth.value.data * op.products
         inside = [sum(self._block(block) for block in region.blocks) for region in op.regions]
         if isinstance(op, scf.ForOp):
             trips = trip_count(op)

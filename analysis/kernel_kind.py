@@ -28,10 +28,10 @@ def facts_of_kernel(kernel: Operation | None) -> OpFacts:
     """
     Returns the kind and the rows of what a loop function computes.
 
-    The kind is `OPAQUE` when the function has several outputs, may fail, or holds anything but blocks that compute each
-    element of a buffer once.
+    The kind is `OPAQUE` when the function may fail, reduces and has several outputs, or holds anything but blocks that
+    compute each element of a buffer once.
     """
-    if not isinstance(kernel, FuncOp) or len(kernel.outputs) != 1:
+    if not isinstance(kernel, FuncOp) or not kernel.outputs:
         return OPAQUE_FACTS
     if any(op.name == "cf.assert" for op in walk(kernel)):
         return OPAQUE_FACTS
@@ -40,13 +40,14 @@ def facts_of_kernel(kernel: Operation | None) -> OpFacts:
     if not stages or _moves_nothing(stages, kernel):
         return OPAQUE_FACTS
     rows = {stage.rows() for stage in stages if stage.block.has_reduce_axes}
-    kind = kind_of_stages([stage.kind() for stage in stages])
+    kind = kind_of_stages([stage.kind() for stage in stages], [shape_of(output) for output in kernel.outputs])
     return OPAQUE_FACTS if kind is OpKind.OPAQUE else OpFacts(kind, rows.pop() if len(rows) == 1 else None)
 
 
 def _moves_nothing(stages: Sequence[_Stage], kernel: FuncOp) -> bool:
-    """Returns whether no block sets the final output, so that the blocks do not explain the kernel."""
-    return not any(kernel.outputs[0] in stage.written for stage in stages)
+    """Returns whether no block sets one of the outputs, so that the blocks do not explain the kernel."""
+    written = {buffer for stage in stages for buffer in stage.written}
+    return any(output not in written for output in kernel.outputs)
 
 
 class _Stage:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from enum import IntEnum
 
 from ..lazy_dataclass import dataclass
@@ -26,7 +26,7 @@ class OpKind(IntEnum):
     OUT_FUSABLE = 4
     """A contraction, a window, or a reduction with more after it: elementwise ops may follow in the same kernel."""
     OPAQUE = 5
-    """Nothing is known, the op may fail, or it has several results."""
+    """Nothing is known, the op may fail, or it reduces and has several results."""
 
 
 @dataclass(frozen=True)
@@ -41,13 +41,18 @@ class OpFacts:
 OPAQUE_FACTS = OpFacts(OpKind.OPAQUE)
 
 
-def kind_of_stages(kinds: Sequence[OpKind]) -> OpKind:
-    """Returns the kind of a computation with one result, from the kinds of its stages. The last stage is the result."""
+def kind_of_stages(kinds: Sequence[OpKind], shapes: Sequence[Hashable]) -> OpKind:
+    """
+    Returns the kind of a computation from the kinds of its stages, the last of which is a result, and from the shapes
+    of its results. One with several results only maps elements, and moves them where the shapes differ.
+    """
     if OpKind.OPAQUE in kinds:
         return OpKind.OPAQUE
     reductions = [kind for kind in kinds if kind >= OpKind.REDUCTION]
     if not reductions:
-        return max(kinds)
+        return max(*kinds, OpKind.ELEMENTWISE if len(set(shapes)) == 1 else OpKind.INJECTIVE)
+    if len(shapes) > 1:
+        return OpKind.OPAQUE
     if kinds[-1] < OpKind.REDUCTION:
         return OpKind.OUT_FUSABLE
     return kinds[-1] if len(reductions) == 1 else OpKind.OPAQUE

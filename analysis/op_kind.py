@@ -131,13 +131,13 @@ def kind_of_tensors(outputs: Sequence[te.Tensor], inputs: Sequence[te.Tensor]) -
     Returns the kind of the computation from `inputs` to `outputs`.
 
     Stages that map have the kind of the hardest of them. One reduction or contraction at the end gives its own kind. A
-    reduction with mapping stages after it (softmax, a mean) is `OUT_FUSABLE`. A second result, a check or a reduction
-    of a reduction makes it `OPAQUE`.
+    reduction with mapping stages after it (softmax, a mean) is `OUT_FUSABLE`. A check, a reduction of a reduction, a
+    result that is an input, or a reduction beside several results makes it `OPAQUE`.
     """
     stages = _stages_between(outputs, inputs)
-    if len(outputs) != 1 or not stages:
+    if not stages or {id(tensor.source) for tensor in outputs} - {id(stage) for stage in stages}:
         return OpKind.OPAQUE
-    return kind_of_stages([_kind_of_stage(stage) for stage in stages])
+    return kind_of_stages([_kind_of_stage(stage) for stage in stages], [tensor.shape for tensor in outputs])
 
 
 def _stages_between(outputs: Sequence[te.Tensor], inputs: Sequence[te.Tensor]) -> list[te.Compute]:

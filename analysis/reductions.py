@@ -7,6 +7,7 @@ from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineExpr
 
+from ..core.ir.answers import kept
 from ..core.ir.walk import walk
 from ..dialects.tensor_loop import BlockOp, Constraint
 from ..lazy_dataclass import dataclass
@@ -26,6 +27,7 @@ class Accumulator:
     loads: tuple[memref.LoadOp, ...]
 
 
+@kept
 def accumulators(block: BlockOp) -> tuple[Accumulator, ...] | None:
     """
     Returns the accumulators of a reduction whose whole effect is to update them, or `None` for every other block.

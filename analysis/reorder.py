@@ -13,6 +13,7 @@ from xdsl.ir import Operation
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
 from xdsl.irdl import IRDLOperation
 
+from ..core.ir.answers import kept
 from ..core.ir.walk import walk
 from ..dialects.tensor_loop import BlockOp, InitOp, YieldOp
 from .access_regions import body_accesses, is_inside, root_buffer
@@ -47,6 +48,7 @@ def _is_orderless(kind: type[Operation]) -> bool:
     )
 
 
+@kept
 def may_reorder(block: BlockOp) -> bool:
     """
     Returns whether loops around `block` may be interchanged while reduce loops keep their order among each other.

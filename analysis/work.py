@@ -20,7 +20,9 @@ from ..core.ir.literals import constant_of
 from ..core.ir.walk import ops_in
 from ..dialects import tile
 from ..dialects.tensor_loop import BlockOp, ForOp, InitOp, LoopOp
-from ..dialects.tile.mma import group_of
+
+# pyright: reportPrivateUsage=false
+# Each property of xDSL costs a call, and whole functions are estimated.
 
 GRAIN, LEAST_GRAIN = 20_000, 4_000
 """The most and the least time of a chunk for one thread. Taking a chunk costs 0.1 µs, which is 2 % of the least."""
@@ -92,6 +94,10 @@ def nanoseconds(op: Operation, vectorized: bool = False) -> float:
     # Few ops have regions or work on tiles, and asking what an op is takes longer than the rest.
     if not op.regions and not op.name.startswith("tile."):
         return _scalar(op) * (1.0 if vectorized else SCALAR)
+    if type(op) is tile.MapOp:
+        return _elements(op.results[0]) * _region(op.regions[0], True)
+    if type(op) is tile.LoadOp:
+        return _elements(op.results[0]) * _load(op._operands[0])
     if isinstance(op, scf.ForOp):
         trips = trip_count(op)
         return (1 if trips is None else trips) * nanoseconds_of_iteration(op)
@@ -102,16 +108,12 @@ def nanoseconds(op: Operation, vectorized: bool = False) -> float:
         return 0.0
     if isinstance(op, BlockOp):
         return _region(op.body, vectorized)
-    if isinstance(op, tile.MapOp):
-        return _elements(op.results[0]) * _region(op.body, True)
     if isinstance(op, tile.MmaOp):
         kind = "multiply-add of a tile register" if op.uses_amx else "multiply-add"
-        apart = group_of(op.a_place.type.element_type) if op.groups is not None and op.using is None else 1
+        apart = op.products if op.using is None else 1 if op.nibbles is None else 2
         return op.sums * op.depth.value.data * apart * _ELEMENT[kind]
     if op.regions:
         return sum(_region(region, vectorized) for region in op.regions)
-    if isinstance(op, tile.LoadOp):
-        return _elements(op.results[0]) * _load(op.buffer)
     if isinstance(op, tile.StoreOp):
         return _elements(op.tile) * _load(op.buffer)
     return _scalar(op) * (1.0 if vectorized else SCALAR)
@@ -132,21 +134,23 @@ def _region(region: Region, vectorized: bool) -> float:
 
 def _scalar(op: Operation) -> float:
     kind = _kind(op.__class__)
-    if kind == "memory":
-        assert isinstance(op, memref.LoadOp | memref.StoreOp)
-        return _load(op.memref)
+    if kind == "load":
+        return _load(op._operands[0])
+    if kind == "store":
+        return _load(op._operands[1])
     if kind == "call":
         return _UNKNOWN_CALL
-    if kind == "constant" or not op.results or isinstance(op.results[0].type, IndexType):
+    results = op.results
+    if kind == "constant" or not results or type(results[0]._type) is IndexType:
         return 0.0
-    return _elements(op.results[0]) * _ELEMENT[kind]
+    return _elements(results[0]) * _ELEMENT[kind]
 
 
 @cache
 def _kind(kind: type[Operation]) -> str:
     """Returns what takes the time of an op on scalars."""
     if issubclass(kind, memref.LoadOp | memref.StoreOp):
-        return "memory"
+        return "load" if issubclass(kind, memref.LoadOp) else "store"
     if kind.name in ("func.call", "tensor_loop.call"):
         return "call"
     if issubclass(kind, arith.ConstantOp):
@@ -158,14 +162,15 @@ def _kind(kind: type[Operation]) -> str:
 
 def _load(buffer: SSAValue) -> float:
     """Returns the time to load or store an element of `buffer`."""
-    type_ = buffer.type
+    type_ = buffer._type
     assert isinstance(type_, MemRefType)
     size = getattr(type_.element_type, "size", 8) * prod(type_.get_shape())
     return _ELEMENT["far load" if size > NEAR_BYTES else "load"]
 
 
 def _elements(value: SSAValue) -> int:
-    return prod(value.type.get_shape()) if isinstance(value.type, VectorType) else 1
+    type_ = value._type
+    return prod(type_.get_shape()) if type(type_) is VectorType else 1
 
 
 def _is_vectorized(loop: Operation) -> bool:

@@ -53,7 +53,7 @@ def inputs_of(path: str, shapes: dict[str, list[int]], bound: dict[str, int]) ->
         dtype = tensor_dtype_to_np_dtype(type_.elem_type)
         if info.name in bound:
             arrays[info.name] = np.array(bound[info.name], dtype).reshape(shape)
-        elif dtype.kind == "f":
+        elif dtype.kind in "fV":  # the kind of bfloat16 is V
             arrays[info.name] = random.standard_normal(shape).astype(dtype)
         else:
             arrays[info.name] = random.integers(0, 2, shape).astype(dtype)

@@ -15,9 +15,11 @@ from functools import cached_property
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final
 
-from xdsl.irdl.declarative_assembly_format import FormatProgram
-
+from .late_classes import late_classes
 from .messages.forks import free_in_children
+
+with late_classes():
+    from xdsl.irdl.declarative_assembly_format import FormatProgram
 
 if TYPE_CHECKING:
     from xdsl.irdl import OpDef
@@ -49,7 +51,8 @@ def late_formats() -> Iterator[None]:
         _inside += 1
         FormatProgram.from_str = staticmethod(LateFormat)  # pyright: ignore[reportAttributeAccessIssue]
     try:
-        yield
+        with late_classes():
+            yield
     finally:
         with _LOCK:
             _inside -= 1

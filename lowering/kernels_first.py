@@ -103,7 +103,7 @@ def _is_alone(kernel: FuncOp) -> bool:
     if kernel.sym_visibility is None or kernel.sym_visibility.data != "private":
         return False
     known = all(isinstance(type_, MemRefType) and "?" not in str(type_) for type_ in kernel.body.block.arg_types)
-    return known and not any(isinstance(op, CallOp | func.CallOp | memref.GetGlobalOp) for op in walk(kernel.body))
+    return known and not ops_of(kernel.body, CallOp, func.CallOp, memref.GetGlobalOp)
 
 
 def _take_out(kernel: FuncOp) -> func.FuncOp:

@@ -44,6 +44,17 @@ SIMPLIFY: Passes = (
 )
 """Rewrites on the graph level."""
 
+BEFORE_QUANTIZE: Passes = (
+    "specialize-shapes",  # Ops that take sizes as tensors become static where all shapes are known.
+    "eliminate-common-subexpr",  # Equal ops become one.
+    BATCH_NORM,  # A batch norm becomes a factor and a sum per channel.
+    "simplify-expr",  # Identities of graph ops are applied until none applies.
+    "fold-scale-axis",  # Factors per channel go into weights, which are quantised with them.
+    "eliminate-common-subexpr",  # The passes before this one make equal ops.
+    "eliminate-dead-code",  # Nobody uses these results any more.
+)
+"""What makes the layers of a program what the quantiser should see."""
+
 FUSE: Passes = (
     "fuse-ewise-fma",  # A multiplication and an addition round once.
     "plan-fusion",  # Rules decide which ops are to be one kernel.
@@ -69,7 +80,7 @@ TO_LOOPS: Passes = (
 """The lowering of the graph level to the tensor_loop level."""
 
 SCHEDULE: Passes = (
-    "widen-left-operands",  # What products read as left operands is kept in f32, though it is rounded to f16.
+    "widen-left-operands",  # What products read as left operands is kept in f32, not f16.
     "apply-tuning",  # Kernels that the tuning database knows get the schedules found for them.
     "plan-schedules",  # What is decided about each kernel is written on its blocks, for the target.
     "prepack-weights",  # Weights get the layout that the plan asks for.
@@ -150,6 +161,7 @@ _PIPELINES: dict[str, Passes] = {
         *("at-start", *STRICT),
         *("before-fusion", *without(FUSE, "fuse-ewise-fma"), "after-fusion"),
     ),
+    "prepare-quantize": BEFORE_QUANTIZE,
     "to-loops": TO_LOOPS,
     "to-llvm": TO_LLVM,
     "finish": FINISH,

@@ -27,6 +27,11 @@ from .language.functions import NameSupply as NameSupply
 from .language.functions import functions_of as functions_of
 from .language.functions import is_primitive as is_primitive
 from .language.functions import outlined as outlined
+from .language.loops import Axis as Axis
+from .language.loops import Loops as Loops
+from .language.loops import block as block
+from .language.loops import kernel as kernel
+from .language.loops import nest as nest
 from .language.match import Match as Match
 from .language.patterns import Any_ as Any_
 from .language.patterns import Capture as Capture
@@ -47,11 +52,14 @@ from .language.registry import condition as condition
 from .language.rules import Bound as Bound
 from .language.rules import Build as Build
 from .language.rules import Create as Create
+from .language.rules import Decide as Decide
 from .language.rules import Require as Require
 from .language.rules import Rule as Rule
 from .language.rules import compare as compare
 from .language.rules import compute as compute
 from .language.rules import create as create
+from .language.rules import decide as decide
+from .language.rules import decision_rule as decision_rule
 from .language.rules import negated as negated
 from .language.rules import require as require
 from .language.rules import rule as rule

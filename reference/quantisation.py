@@ -35,4 +35,29 @@ def _dequantize(properties: Properties, x: Array, scale: Array, zero_point: Arra
         return (convert(steps * _spread(properties, scale, x).astype(own), scale.dtype),)
 
 
-OPS: dict[str, Any] = {"graph.quantize": _quantize, "graph.dequantize": _dequantize}
+def _matmul_packed(
+    properties: Properties, x: Array, weights: Array, scale: Array, zero_point: Array
+) -> tuple[Array, ...]:
+    """Unpacks all weights, dequantises them, and multiplies."""
+    block_size, own, dtype = properties.get("block_size", 32), single_op_dtype(x.dtype), x.dtype
+    numbers = weights
+    if properties.get("bits", 4) == 4:
+        numbers = np.stack([weights & 15, weights >> 4], axis=-1).reshape(len(weights), -1)
+    numbers = numbers[:, : x.shape[-1]].astype(own)
+    blocks = np.arange(x.shape[-1]) // block_size
+    with np.errstate(all="ignore"):
+        if properties.get("rounded_bits", 0):
+            parts = x.astype(own).reshape(*x.shape[:-1], -1, block_size)
+            most = np.abs(parts).max(axis=-1, keepdims=True)
+            inverse = np.where(most > 2.0**-100, own.type(127) / most, own.type(0))
+            x = (np.rint(parts * inverse) * (most * own.type(1 / 127))).reshape(x.shape)
+        zeros = zero_point.astype(own)
+        real = (numbers - (zeros[:, blocks] if zeros.ndim else zeros)) * scale.astype(own)[:, blocks]
+        return (convert(x.astype(own) @ real.T, dtype),)
+
+
+OPS: dict[str, Any] = {
+    "graph.quantize": _quantize,
+    "graph.dequantize": _dequantize,
+    "graph.matmul_packed": _matmul_packed,
+}

@@ -35,6 +35,8 @@ from .placement.optimize_layouts import OptimizeLayoutsPass as OptimizeLayoutsPa
 from .placement.sink_to_lca import CheckLcaPlacementPass as CheckLcaPlacementPass
 from .placement.sink_to_lca import SinkToLcaPass as SinkToLcaPass
 from .quantised.integer_arithmetic import IntegerArithmeticPass as IntegerArithmeticPass
+from .quantiser.equalize import EqualizeLayersPass as EqualizeLayersPass
+from .quantiser.quantize import QuantizePass as QuantizePass
 from .rules.apply_patterns import ApplyPatternsPass as ApplyPatternsPass
 from .shapes.specialize_shapes import SpecializeShapesPass as SpecializeShapesPass
 from .simplify.canonicalize_cast import CanonicalizeCastPass as CanonicalizeCastPass

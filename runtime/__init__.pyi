@@ -1,8 +1,9 @@
 from .calibration.calibrate import CalibrationWarning as CalibrationWarning
-from .calibration.statistics import StatisticsOptions as StatisticsOptions
-from .calibration.statistics import TensorStatistics as TensorStatistics
-from .calibration.statistics import load_statistics as load_statistics
-from .calibration.statistics import save_statistics as save_statistics
+from .calibration.calibrate import StatisticsOptions as StatisticsOptions
+from .calibration.calibrate import TensorStatistics as TensorStatistics
+from .calibration.calibrate import load_statistics as load_statistics
+from .calibration.calibrate import save_statistics as save_statistics
+from .calibration.values import calibrate_values as calibrate_values
 from .errors import ArgumentError as ArgumentError
 from .errors import CompileError as CompileError
 from .errors import ExecutionError as ExecutionError
@@ -16,6 +17,10 @@ from .looking.values import Trace as Trace
 from .looking.values import TracedValue as TracedValue
 from .native.loop_runner import compile_loops as compile_loops
 from .program.arrays import ArrayType as ArrayType
+from .quantising.quantize import QuantizationWarning as QuantizationWarning
+from .quantising.quantize import Quantized as Quantized
+from .quantising.report import LayerReport as LayerReport
+from .quantising.report import QuantizationReport as QuantizationReport
 from .saving.container import SavedError as SavedError
 from .tuning.job import Job as Job
 from .tuning.job import Outcome as Outcome

@@ -1,5 +1,6 @@
 from .default.apply_schedule_plan import ApplySchedulePlanPass as ApplySchedulePlanPass
 from .default.cpu import ScheduleCPUPass as ScheduleCPUPass
+from .default.decide_schedules import DecideSchedulesPass as DecideSchedulesPass
 from .default.plan_schedules import PlanSchedulesPass as PlanSchedulesPass
 from .default.prepack import PrepackWeightsPass as PrepackWeightsPass
 from .primitives.errors import ScheduleError as ScheduleError

@@ -256,6 +256,8 @@ def _checked_shape(shape: Sequence[Dim], name: str) -> tuple[Dim, ...]:
 
 
 def _checked_size(size: object, name: str) -> Dim:
+    if type(size) is int and size >= 0:
+        return size  # `SupportsIndex` is a protocol, which takes 20 µs to look for.
     if isinstance(size, Expr):
         if size.dtype != "index":
             raise TEError(f"'{name}' has a size of type {size.dtype}, expected index")

@@ -12,10 +12,28 @@ import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
+from typing import Final
 
 from .run_line import Command, Finished
 
 MainFunction = Callable[[Sequence[str]], int | None]
+
+PACKAGE: Final = __name__.rpartition(".testing")[0]
+
+IN_PROCESS_TOOLS: Final = {
+    "stepwell-opt": f"{PACKAGE}.tools.opt:main",
+    "asm-loops": f"{PACKAGE}.testing.assembly:main",
+    "filecheck": f"{PACKAGE}.testing.in_process:filecheck_main",
+    "FileCheck": f"{PACKAGE}.testing.in_process:filecheck_main",
+    "cat": f"{PACKAGE}.testing.in_process:cat_main",
+    "echo": f"{PACKAGE}.testing.in_process:echo_main",
+}
+
+CHILD_TOOLS: Final = {
+    "stepwell-run": f"{PACKAGE}.tools.run:main",
+    "stepwell-tune": f"{PACKAGE}.tools.tune:main",
+}
+"""Tools that run native code: in a forked child, which shares the imports but not a crash."""
 
 CRASHED = -1
 """Exit code of a tool that raised: no orderly failure, so `not` does not accept it."""

@@ -31,35 +31,29 @@ import lit.formats
 import lit.Test
 import lit.TestRunner
 
-from .in_process import MainFunction, call_tool, call_tool_in_child, load_tool, run_subprocess
-from .run_line import Command, Finished, LineResult, NotARunLine, Runner, ends_in_check, needs_a_shell, parse_run_line
-
-PACKAGE: Final = __name__.rpartition(".testing")[0]
-
-IN_PROCESS_TOOLS: Final = {
-    "stepwell-opt": f"{PACKAGE}.tools.opt:main",
-    "asm-loops": f"{PACKAGE}.testing.assembly:main",
-    "filecheck": f"{PACKAGE}.testing.in_process:filecheck_main",
-    "FileCheck": f"{PACKAGE}.testing.in_process:filecheck_main",
-    "cat": f"{PACKAGE}.testing.in_process:cat_main",
-    "echo": f"{PACKAGE}.testing.in_process:echo_main",
-}
-
-CHILD_TOOLS: Final = {
-    "stepwell-run": f"{PACKAGE}.tools.run:main",
-    "stepwell-tune": f"{PACKAGE}.tools.tune:main",
-}
-"""Tools that run native code: in a forked child, which shares the imports but not a crash."""
-
-MACROS: Final = {
-    "%roundtrip": "stepwell-opt %s --print-op-generic | stepwell-opt | filecheck %s",
-    "%generic": "stepwell-opt %s --print-op-generic | filecheck %s --check-prefix=GENERIC",
-    "%invalid": "stepwell-opt %s --split-input-file --parsing-diagnostics --verify-diagnostics | filecheck %s",
-}
+from .in_process import (
+    CHILD_TOOLS,
+    IN_PROCESS_TOOLS,
+    MainFunction,
+    call_tool,
+    call_tool_in_child,
+    load_tool,
+    run_subprocess,
+)
+from .run_line import (
+    Command,
+    Finished,
+    LineResult,
+    NotARunLine,
+    Runner,
+    ends_in_check,
+    expand_macros,
+    needs_a_shell,
+    parse_run_line,
+    run_lines,
+)
 
 PATH: Final = re.compile(r"%[sStTp%]")
-
-_RUN: Final = re.compile(r"RUN:[ \t]*(.*)$", re.MULTILINE)
 
 
 class StepwellTest(lit.formats.FileBasedTest):
@@ -140,31 +134,6 @@ class StepwellTest(lit.formats.FileBasedTest):
         if main is None:
             main = self._loaded[name] = load_tool(locations[name])
         return main
-
-
-def run_lines(path: str) -> list[str]:
-    """Returns the commands of a test file. A line that ends in a backslash goes on in the next RUN line."""
-    with open(path, encoding="utf-8") as file:
-        text = file.read()
-    lines: list[str] = []
-    continued = False
-    for match in _RUN.finditer(text):
-        line = match[1].strip()
-        if continued:
-            lines[-1] += " " + line.removesuffix("\\").rstrip()
-        else:
-            lines.append(line.removesuffix("\\").rstrip())
-        continued = line.endswith("\\")
-    return lines
-
-
-def expand_macros(line: str, substitutions: list[tuple[Any, str]]) -> str:
-    """Replaces the substitutions of the configuration, then ours."""
-    for key, value in substitutions:
-        line = re.sub(key, lambda _, value=str(value): value, line)
-    for key, value in MACROS.items():
-        line = re.sub(rf"{key}\b", lambda _, value=value: value, line)
-    return line
 
 
 def path_substitutions(test: Any) -> dict[str, str]:

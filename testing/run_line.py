@@ -7,10 +7,11 @@ The language is the part of the shell that tests use: words with quotes, `|`, `&
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import field
-from typing import Final
+from typing import Any, Final
 
 from ..lazy_dataclass import dataclass
 
@@ -18,6 +19,14 @@ ExecuteCommand = Callable[["Command", bytes], "Finished"]
 
 CHECKING_TOOLS: Final = frozenset({"filecheck", "FileCheck", "diff", "cmp", "test", "not"})
 """The commands whose exit code says whether a test passes. A RUN line has to end in one."""
+
+MACROS: Final = {
+    "%roundtrip": "stepwell-opt %s --print-op-generic | stepwell-opt | filecheck %s",
+    "%generic": "stepwell-opt %s --print-op-generic | filecheck %s --check-prefix=GENERIC",
+    "%invalid": "stepwell-opt %s --split-input-file --parsing-diagnostics --verify-diagnostics | filecheck %s",
+}
+
+_RUN: Final = re.compile(r"RUN:[ \t]*(.*)$", re.MULTILINE)
 
 _NEEDS_A_SHELL: Final = ("$(", "`", "||", ";", ">>", "<(", ">(", "&>", "<<")
 
@@ -61,6 +70,31 @@ class LineResult:
 
     passed: bool
     log: str = ""
+
+
+def run_lines(path: str) -> list[str]:
+    """Returns the commands of a test file. A line that ends in a backslash goes on in the next RUN line."""
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    lines: list[str] = []
+    continued = False
+    for match in _RUN.finditer(text):
+        line = match[1].strip()
+        if continued:
+            lines[-1] += " " + line.removesuffix("\\").rstrip()
+        else:
+            lines.append(line.removesuffix("\\").rstrip())
+        continued = line.endswith("\\")
+    return lines
+
+
+def expand_macros(line: str, substitutions: list[tuple[Any, str]]) -> str:
+    """Replaces the substitutions of the configuration, then ours."""
+    for key, value in substitutions:
+        line = re.sub(key, lambda _, value=str(value): value, line)
+    for key, value in MACROS.items():
+        line = re.sub(rf"{key}\b", lambda _, value=value: value, line)
+    return line
 
 
 def needs_a_shell(text: str) -> bool:

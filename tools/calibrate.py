@@ -21,15 +21,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..core.messages.diagnostics import Diagnostic, StepwellError, attach_source_line, did_you_mean
+from ..core.messages.diagnostics import Diagnostic, StepwellError, attach_source_line
 from ..core.messages.files import writing
-from .options.array_files import array_of, read_arrays, typed, write_arrays
+from .options.array_files import write_arrays
+from .options.batch_files import batches_in
 from .options.colours import coloured_program
 from .options.colours import show as show_diagnostic
 from .options.command import ArgumentParser, Sources, read_module, run_tool
 
 if TYPE_CHECKING:
-    from ..runtime.calibration.calibrate import Calibrator, Collector
+    from ..runtime.calibration.calibrate import Collector
 
 
 # Imports inside functions keep the start of the command fast: the runtime is loaded only when needed.
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 EXAMPLES = """
 stepwell calibrate m.mlir --data in.npz -o values.npz
 stepwell calibrate m.mlir --data 0.npz --data 1.npz --stats stats.json
+stepwell calibrate m.mlir --values --data batches.npz --stats values.json
 """
 
 
@@ -54,7 +56,7 @@ def argument_parser() -> argparse.ArgumentParser:
         action="append",
         required=True,
         metavar="IN.npz",
-        help="one batch: all arguments, by name, or in order as arr_0, arr_1 …; may be repeated",
+        help="all arguments by name, or as arr_0, arr_1 …, with one axis more for many batches; may be repeated",
     )
     parser.add_argument(
         "-o",
@@ -73,6 +75,9 @@ def argument_parser() -> argparse.ArgumentParser:
         choices=("error", "list"),
         help="make a second call of a function an error, or list the data of every call, as g0/0/in0 …",
     )
+    parser.add_argument(
+        "--values", action="store_true", help="record the values that layers read, for the pass quantize, instead"
+    )
     parser.add_argument("--reference", action="store_true", help="run in NumPy instead of native code")
     parser.add_shared("--opt-level", "--numerics", "--weights", "--threads", "--no-cache")
     parser.add_argument("--print-module", action="store_true", help="print the program that runs, and its map")
@@ -82,8 +87,10 @@ def argument_parser() -> argparse.ArgumentParser:
 
 def run(options: argparse.Namespace, sources: Sources) -> int:
     """Does what the command line says, and returns the exit code. Puts the text of the program into `sources`."""
+    if options.values:
+        return _run_values(options, sources)
+    from ..rewrites.calibration.statistics import save_statistics
     from ..runtime.calibration.calibrate import Calibrator, DataCollector, StatisticsCollector, run_batches
-    from ..runtime.calibration.statistics import save_statistics
 
     calibrator = Calibrator(
         read_module(options.file, sources),
@@ -106,7 +113,7 @@ def run(options: argparse.Namespace, sources: Sources) -> int:
     data = DataCollector(calibrator, stacked=len(options.data) > 1)
     if options.output:
         collectors.append(data)
-    run_batches(calibrator, _batches(calibrator, options.data), collectors)
+    run_batches(calibrator, _batches(calibrator.entry, calibrator.inputs, options.data), collectors)
     for text in statistics.remarks():
         show_diagnostic(Diagnostic(text, "warning"))
     found = _shaped(statistics.result(), options.multi)
@@ -121,6 +128,37 @@ def run(options: argparse.Namespace, sources: Sources) -> int:
     return 0
 
 
+def _run_values(options: argparse.Namespace, sources: Sources) -> int:
+    """Records the values that layers read."""
+    from ..rewrites.calibration.statistics import VALUES, save_statistics
+    from ..runtime.calibration.values import ValueRecorder, statistics_over
+
+    refused = {"--output": options.output, "--recursive": options.recursive, "--reference": options.reference}
+    for flag, given in refused.items():
+        if given:
+            raise StepwellError(Diagnostic(f"--values has no use for {flag}, expected --stats"))
+    recorder = ValueRecorder(
+        read_module(options.file, sources),
+        entry=options.entry,
+        opt_level=options.opt_level,
+        numerics=options.numerics,
+        threads=options.threads,
+        cache=not options.no_cache,
+        weights=options.weights,
+    )
+    if options.print_module:
+        print(coloured_program(str(recorder.module), sys.stdout))
+    batches = _batches(recorder.entry, recorder.inputs, options.data)
+    found = statistics_over(recorder, batches, _statistics_options(options))
+    if options.stats:
+        with writing(options.stats):
+            save_statistics(options.stats, {recorder.entry: {VALUES: found}})
+    else:
+        for name, tensor in found.items():
+            print(f"%{name}: {tensor}")
+    return 0
+
+
 def _shaped(result: dict[str, list[Any]], multi: str) -> dict[str, Any]:
     from ..runtime.calibration.calibrate import without_lists
 
@@ -128,7 +166,7 @@ def _shaped(result: dict[str, list[Any]], multi: str) -> dict[str, Any]:
 
 
 def _statistics_options(options: argparse.Namespace) -> Any:
-    from ..runtime.calibration.statistics import StatisticsOptions
+    from ..rewrites.calibration.statistics import StatisticsOptions
 
     try:
         percentiles = tuple(float(each) for each in options.percentiles.split(",") if each.strip())
@@ -153,28 +191,11 @@ def named(functions: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _batches(calibrator: Calibrator, paths: Sequence[str]) -> Iterator[dict[str, Any]]:
-    """The arrays of each file by argument name; one file at a time is in memory."""
+def _batches(entry: str, inputs: Sequence[Any], paths: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """The arrays of each batch by argument name; one file at a time is in memory."""
     for path in paths:
-        yield _batch(calibrator, path)
-
-
-def _batch(calibrator: Calibrator, path: str) -> dict[str, Any]:
-    loaded = read_arrays(path)
-    if not hasattr(loaded, "files"):
-        message = f"data '{path}' is one array, expected a .npz archive of all arguments by name"
-        raise StepwellError(Diagnostic(message))
-    numbered = {f"arr_{index}": name for index, (name, _) in enumerate(calibrator.inputs)}
-    types = {name: type_.dtype for name, type_ in calibrator.inputs}
-    batch: dict[str, Any] = {}
-    for key in loaded.files:
-        name = key if key in types else numbered.get(key, key)
-        if name not in types:
-            hint = did_you_mean(key, types) or f"it has {', '.join(types) or 'none'}"
-            message = f"'{path}' has an array '{key}' but @{calibrator.entry} has no such argument"
-            raise StepwellError(Diagnostic(message, hint=hint))
-        batch[name] = typed(array_of(loaded, key, path), types[name])
-    return batch
+        for batch, _ in batches_in(path, entry, inputs):
+            yield batch
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -28,7 +28,13 @@ VERBS: Final = {
     "tune": ("tune", "look for faster schedules by measuring (stepwell-tune)"),
     "show": ("show", "draw a program or a profile (stepwell-show)"),
     "calibrate": ("calibrate", "record what flows through partitioned functions (stepwell-calibrate)"),
+    "quantize": ("quantize", "make layers compute on bytes, and report (docs/quantising.md)"),
     "reduce": ("reduce", "shrink a program while it fails (docs/debugging.md)"),
+    "diff": ("diff", "compare two programs by results and by ops (docs/habits.md)"),
+    "fuzz": ("fuzz", "look for programs that the passes get wrong (docs/habits.md)"),
+    "repro": ("repro", "run again what --save-repro of a command has written (docs/habits.md)"),
+    "new-dialect": ("new_dialect", "make a package with a dialect, passes and tests (docs/habits.md)"),
+    "update-checks": ("update_checks", "write the CHECK lines of tests (docs/habits.md)"),
     "cache": ("cache", "show or empty the compile cache on disk"),
     "example": ("example", "list the examples, or copy one to try and to change"),
     "docs": ("docs", "list the pages of documentation, or print one"),
@@ -39,7 +45,7 @@ VERBS: Final = {
 
 def usage() -> str:
     """Returns the help of the command."""
-    lines = [f"  {verb:<12} {what}" for verb, (_, what) in VERBS.items()]
+    lines = [f"  {verb:<13} {what}" for verb, (_, what) in VERBS.items()]
     return "\n".join(["usage: stepwell VERB …", "", *lines, "", "stepwell VERB --help lists the flags of a verb."])
 
 

@@ -203,7 +203,7 @@ class StepwellOptMain(xDSLOptMain):
                 outcome.in_parser = True
                 module = self._parse(chunk)
                 outcome.in_parser = False
-                if self.args.bisect:
+                if self.args.bisect or self.args.bisect_command is not None:
                     outcome.output = self._bisected(module)
                     return outcome
                 if self.args.blame is not None or self.args.became is not None:
@@ -269,7 +269,7 @@ class StepwellOptMain(xDSLOptMain):
         args = self.args
         check = checking(args.inputs, args.shapes, args.seed, args.save_inputs)
         with opt_passes.context(args):
-            return report_of_bisection(self.ctx, module, self.passes, check.options) + "\n"
+            return report_of_bisection(self.ctx, module, self.passes, check.options, args.bisect_command) + "\n"
 
     def _blamed(self, module: ModuleOp) -> str:
         from .options.blame import report_of_blame

@@ -20,11 +20,19 @@ import argparse
 import os
 import time
 from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+from xdsl.context import Context
 
 from ..core.messages.diagnostics import Diagnostic, StepwellError
 from ..core.messages.files import write_file
 from .options.command import ArgumentParser, Sources, count, program_name, run_tool
+
+if TYPE_CHECKING:
+    from ..trust.reduce.predicates import Predicate
+    from ..trust.reduce.subject import Subject
 
 # Imports inside functions keep the start of the command fast: the interpreter is loaded only when needed.
 
@@ -33,6 +41,7 @@ stepwell reduce m.mlir --wrong -p O3 -o small.mlir
 stepwell reduce m.mlir --crash -p O3 --jobs 4 -o small.mlir
 stepwell reduce m.mlir --message "out of range" -p graph-optimize -o small.mlir --test small_test.mlir
 stepwell reduce m.mlir --command 'sh check.sh {}' -o small.mlir
+stepwell reduce net.onnx --against onnxruntime -o small.onnx --test test_small.py
 """
 
 
@@ -43,15 +52,18 @@ def argument_parser() -> argparse.ArgumentParser:
         description="Shrinks a program by small edits, as long as a predicate holds for it.",
         examples=EXAMPLES,
     )
-    parser.add_shared("file")
+    parser.add_argument("file", metavar="FILE", help="textual IR, an ONNX model, or - for standard input")
     chosen = parser.add_mutually_exclusive_group(required=True)
     chosen.add_argument("--command", metavar="COMMAND", help="this ends with exit code 0; {} stands for the program")
     chosen.add_argument("--wrong", action="store_true", help="the passes of -p change a result")
     chosen.add_argument("--message", metavar="TEXT", help="the passes of -p end in an error that has this text")
     chosen.add_argument("--crash", action="store_true", help="the passes of -p crash, as now")
+    chosen.add_argument(
+        "--against", choices=("onnxruntime", "reference"), help="this gives other results for an ONNX model than we do"
+    )
     parser.add_argument("-p", "--passes", metavar="PIPELINE", default="", help="the passes that fail")
     parser.add_argument("-o", "--output", metavar="OUT", help="write to this file (default: standard output)")
-    parser.add_argument("--test", metavar="OUT", help="write a test for FileCheck to this file too")
+    parser.add_argument("--test", metavar="OUT", help="write a test for FileCheck, or pytest, to this file too")
     parser.add_argument("--jobs", type=count, default=os.cpu_count() or 1, metavar="N", help="try N programs at a time")
     parser.add_argument("--timeout", type=float, default=60.0, metavar="S", help="seconds for one try (default: 60)")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="the seed of inputs of --wrong (default: 0)")
@@ -64,33 +76,21 @@ def run(options: argparse.Namespace, sources: Sources) -> int:
     """Does what the command line says, and returns the exit code. Puts the text of the program into `sources`."""
     _check(options)
     from ..core.passes.pipeline_text import parse_pipeline
-    from ..core.text.parsing import make_context, read_source
-    from ..trust.check import CheckOptions
+    from ..core.text.parsing import make_context
     from ..trust.reduce.moves.all import moves_for
-    from ..trust.reduce.predicates import Command, Crash, Message, Wrong
-    from ..trust.reduce.regression import text_of_test
     from ..trust.reduce.session import reduce
-    from ..trust.reduce.subject import Program
     from ..trust.reduce.workers import Workers
 
     parse_pipeline(options.passes)
     name = program_name(options.file)
-    sources[name] = read_source(options.file)
     context = make_context()
-    if options.command is not None:
-        predicate = Command(options.command)
-    elif options.message is not None:
-        predicate = Message(options.message, options.passes, context)
-    elif options.crash:
-        predicate = Crash(options.passes, context)
-    else:
-        predicate = Wrong(options.passes, context, CheckOptions(options.seed))
-    program = Program(context, sources[name], name)
-    started, first = time.monotonic(), program.ops()
+    subject = _subject(options, sources, context)
+    predicate = _predicate(options, context)
+    started, first = time.monotonic(), subject.ops()
     search = reduce(
-        program,
+        subject,
         predicate,
-        moves_for(program),
+        moves_for(subject),
         workers=Workers(options.jobs, options.timeout),
         file=name,
         output=None if options.output is None else Path(options.output),
@@ -98,14 +98,59 @@ def run(options: argparse.Namespace, sources: Sources) -> int:
         report=Shown(started),
     )
     if options.output is None:
-        print(program.text, end="")
+        print(subject.data().decode(), end="")
     if options.test is not None:
-        write_file(options.test, text_of_test(predicate, program.text, search.wanted or ""))
+        write_file(options.test, _test(options, predicate, subject, search.wanted or ""))
     tried, late = search.workers.tried, search.workers.late
     seconds = time.monotonic() - started
     slow = f", {late} of them too slow" if late else ""
-    print(f"reduce: {first} ops, now {program.ops()}; {tried} tries{slow}, {seconds:.0f} s", file=sys.stderr)
+    ops = "nodes" if _is_model(options) else "ops"
+    print(f"reduce: {first} {ops}, now {subject.ops()}; {tried} tries{slow}, {seconds:.0f} s", file=sys.stderr)
     return 0
+
+
+def _is_model(options: argparse.Namespace) -> bool:
+    return options.file.endswith(".onnx")
+
+
+def _subject(options: argparse.Namespace, sources: Sources, context: Context) -> Subject:
+    from ..core.text.parsing import read_source
+    from ..trust.reduce.onnx_model import read_model
+    from ..trust.reduce.subject import Program
+
+    if _is_model(options):
+        return read_model(options.file)
+    name = program_name(options.file)
+    sources[name] = read_source(options.file)
+    return Program(context, sources[name], name)
+
+
+def _predicate(options: argparse.Namespace, context: Context) -> Predicate:
+    from ..trust.cases import CheckOptions
+    from ..trust.evaluate import warm_up
+    from ..trust.reduce.onnx_model import Elsewhere
+    from ..trust.reduce.predicates import Command, Crash, Message, Wrong
+
+    if options.command is not None:
+        return Command(options.command)
+    if options.message is not None:
+        return Message(options.message, options.passes, context)
+    if options.crash:
+        return Crash(options.passes, context)
+    if options.against is not None:
+        import_module(options.against if options.against == "onnxruntime" else "onnx.reference")
+        warm_up()
+        return Elsewhere(options.against, CheckOptions(options.seed))
+    return Wrong(options.passes, context, CheckOptions(options.seed))
+
+
+def _test(options: argparse.Namespace, predicate: Predicate, subject: Subject, wanted: str) -> str:
+    from ..trust.reduce.model_test import test_of_model
+    from ..trust.reduce.regression import text_of_test
+
+    if _is_model(options):
+        return test_of_model(predicate, options.output, wanted)
+    return text_of_test(predicate, subject.data().decode(), wanted)
 
 
 class Shown:
@@ -129,6 +174,12 @@ def _check(options: argparse.Namespace) -> None:
         raise StepwellError(Diagnostic("--wrong needs the passes that change a result", hint="-p PIPELINE names them"))
     if options.command is not None and options.passes:
         raise StepwellError(Diagnostic("--command runs no passes, so it goes without -p"))
+    if options.against is not None and not _is_model(options):
+        raise StepwellError(Diagnostic("--against compares ONNX models", hint="--wrong -p PIPELINE compares programs"))
+    if options.against is not None and options.passes:
+        raise StepwellError(Diagnostic("--against compiles the model, so it goes without -p"))
+    if _is_model(options) and options.output is None:
+        raise StepwellError(Diagnostic("a model cannot go to standard output", hint="-o OUT.onnx"))
     if options.timeout <= 0:
         raise StepwellError(Diagnostic(f"--timeout is {options.timeout:g}, expected a number above 0"))
     if options.output is not None and Path(options.output).resolve() == Path(options.file).resolve():

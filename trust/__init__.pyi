@@ -1,2 +1,2 @@
-from .check import CheckOptions as CheckOptions
+from .cases import CheckOptions as CheckOptions
 from .check import CheckSemantics as CheckSemantics

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import io
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import field
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -23,56 +24,30 @@ from ..core.messages.locations import nearest_source_point
 from ..core.messages.points import SourcePoint
 from ..core.passes.applications import Applications, counted, counting
 from ..core.passes.instrument import Instrument
+from ..core.passes.pipeline_text import parse_pipeline
 from ..core.passes.pipelines import PassFailure
 from ..lazy_dataclass import dataclass
 from ..reference.element_types import Array
+from .cases import Case, CheckOptions, Counts, Failed, Found
 from .classes import class_of, weakest
 from .compare import Comparison, exactly, nearly
 from .entries import Entry, entries, weights_of
-from .evaluate import INTERPRETER, CannotRunError, Outcome, evaluate
+from .evaluate import (
+    INTERPRETER,
+    LOWERING,
+    MOST_STEPS,
+    NATIVE,
+    STEPS_TO_BE_SURE,
+    CannotRunError,
+    Outcome,
+    evaluate_all,
+    interpreted,
+)
 from .inputs import KINDS, InputSet, given_inputs, made_inputs, shapes_of
-from .sensitivity import Sensitivity, sensitivity
+from .sensitivity import sensitivity
 
 SLOW_SECONDS = 1.0
 """A program whose first run takes longer is checked on random inputs only."""
-
-
-@dataclass(frozen=True)
-class CheckOptions:
-    """What a check runs programs on."""
-
-    seed: int = 0
-    shapes: Sequence[Sequence[int]] | None = None
-    inputs: Mapping[str, Any] | None = None
-    """Arrays by name, in place of random ones."""
-    inputs_file: str = "the inputs"
-    save_inputs: str | Path | None = None
-    """The file that the inputs of a failing check go to."""
-    weights: Mapping[str, Array] | None = None
-
-
-@dataclass
-class Case:
-    """One entry at one set of inputs, with what it gave last."""
-
-    entry: Entry
-    inputs: InputSet
-    outcome: Outcome
-    point: SourcePoint | None
-    places: tuple[SourcePoint | None, ...]
-    """The place of the op that makes each result."""
-    sensitivity: Sensitivity | None = None
-
-
-@dataclass
-class Counts:
-    """What a run has checked."""
-
-    changed: int = 0
-    interpreted: int = 0
-    native: int = 0
-    open: int = 0
-    unsettled: int = 0
 
 
 @dataclass
@@ -86,9 +61,11 @@ class CheckSemantics(Instrument):
 
     options: CheckOptions = field(default_factory=CheckOptions)
     counts: Counts = field(default_factory=Counts)
-    _cases: list[Case] = field(default_factory=list)
+    cases: list[Case] = field(default_factory=list)
+    weights: dict[str, Array] = field(default_factory=dict)
+    failed: Failed | None = None
+    """What ended the run."""
     _original: ModuleOp | None = None
-    _weights: dict[str, Array] = field(default_factory=dict)
     _depth: int = 0
     _verifies: bool = False
     _before: Identities | None = None
@@ -96,11 +73,15 @@ class CheckSemantics(Instrument):
     _unchecked: list[ModulePass] = field(default_factory=list)
     _reason: str = ""
     _is_long: bool = False
+    _max_steps: int = MOST_STEPS
+    _asks: bool = True
+    """True where the interpreter is asked whether native code is wrong."""
     _index: int = 0
     _classes: set[str] = field(default_factory=set)
     _scope: Any = None
     _applications: Applications | None = None
-    _earlier: int = 0
+    _earlier: set[str] = field(default_factory=set)
+    """The classes of what was applied before this pass, where somebody else counts."""
 
     # The hooks. Pipelines that a pass runs inside itself are left alone: the pass is checked as a whole.
 
@@ -113,7 +94,7 @@ class CheckSemantics(Instrument):
         self._stop_counting()
         self._depth = max(0, self._depth - 1)
         if self._depth == 0:
-            self._cases, self._original, self._before = [], None, None
+            self.cases, self._original, self._before = [], None, None
             self._verifies = False
 
     def after_verify(self, pass_: ModulePass | None, module: ModuleOp) -> None:
@@ -127,14 +108,19 @@ class CheckSemantics(Instrument):
             return
         self._index = index
         if counted() is None:
-            self._scope = counting()
-            self._applications = self._scope.__enter__()
+            self._scope = counting(by_function=False)
+            self._scope.__enter__()
+        self._applications = counted()
+        assert self._applications is not None
+        self._earlier, self._applications.classes = self._applications.classes, set()
 
     def after_pass(self, pass_: ModulePass, index: int, module: ModuleOp) -> None:
         if self._depth != 1:
             return
-        running = self._applications or counted()
-        self._classes = set() if running is None else set(running.classes)
+        running = self._applications
+        if running is not None:
+            self._classes = running.classes
+            running.classes = self._earlier | running.classes
         self._stop_counting()
         if not self._verifies:
             self._check(pass_, module)
@@ -151,7 +137,7 @@ class CheckSemantics(Instrument):
     def _stop_counting(self) -> None:
         if self._scope is not None:
             self._scope.__exit__(None, None, None)
-            self._scope = self._applications = None
+        self._scope = self._applications = None
 
     def after_pipeline(self, module: ModuleOp) -> None:
         if self._depth == 1 and self._unchecked:
@@ -163,14 +149,15 @@ class CheckSemantics(Instrument):
     def _start(self, module: ModuleOp) -> None:
         self._original = clone_op(module)
         self._before, self._hash = Identities(module), structural_hash(module)
-        self._unchecked, self._cases, self._is_long = [], [], False
-        self._weights = dict(self.options.weights or {}) or weights_of(module, self.options.seed)
+        self._unchecked, self.cases, self._is_long = [], [], False
+        self._max_steps = MOST_STEPS
+        self.weights = dict(self.options.weights or {}) or weights_of(module, self.options.seed)
         found, skipped = entries(module)
         for op, reason in skipped:
             emit_remark(op, f"@{_name(op)} is not checked: {reason}")
         for entry in found:
             try:
-                self._cases += self._cases_of(entry, module)
+                self.cases += self._cases_of(entry, module)
             except CannotRunError as error:
                 emit_remark(entry.op, f"@{entry.name} is not checked: {error}")
 
@@ -179,16 +166,16 @@ class CheckSemantics(Instrument):
         places = tuple(_places(entry.op))
         if self.options.inputs is not None:
             given = given_inputs(entry, self.options.inputs, self.options.inputs_file)
-            return [Case(entry, given, self._run(module, entry.name, given, ()), point, places)]
+            return [Case(entry, given, self._run(module, entry.name, given), point, places)]
         shapes = shapes_of(entry, self.options.shapes)
         found: list[Case] = []
         for kind in KINDS:
             started = time.perf_counter()
             inputs = made_inputs(entry, kind, self.options.seed, shapes)
-            outcome = self._run(module, entry.name, inputs, ())
+            outcome = self._run(module, entry.name, inputs)
             if kind == "random" and not outcome.is_right:
                 inputs = made_inputs(entry, kind, self.options.seed, shapes, most=1)
-                outcome = self._run(module, entry.name, inputs, ())
+                outcome = self._run(module, entry.name, inputs)
             if outcome.is_right:
                 found.append(Case(entry, inputs, outcome, point, places))
             else:
@@ -199,14 +186,54 @@ class CheckSemantics(Instrument):
             raise CannotRunError("it fails on all inputs that were tried; give some by --inputs")
         return found
 
-    def _run(self, module: ModuleOp, entry: str, inputs: InputSet, outputs: Sequence[Array]) -> Outcome:
-        outcome = evaluate(module, entry, inputs.arrays, self._weights, outputs, natively_first=self._is_long)
-        self._is_long |= outcome.is_long
+    def _run(self, module: ModuleOp, entry: str, inputs: InputSet) -> Outcome:
+        (outcome,) = self._runs(module, entry, [inputs.arrays], [])
+        return outcome
+
+    def _runs(
+        self, module: ModuleOp, entry: str, inputs: Sequence[Sequence[Array]], outputs: Sequence[Sequence[Array]]
+    ) -> Iterator[Outcome]:
+        """Runs an entry on several inputs, and counts how."""
+        long, most = self._is_long, self._max_steps
+        for outcome in evaluate_all(module, entry, inputs, self.weights, outputs, natively_first=long, max_steps=most):
+            self._is_long |= outcome.is_long
+            self._count(outcome)
+            yield outcome
+
+    def _count(self, outcome: Outcome) -> None:
         if outcome.how == INTERPRETER:
             self.counts.interpreted += 1
         else:
             self.counts.native += 1
-        return outcome
+
+    # For searches
+
+    def begin(self, failed: Failed, passes: Sequence[ModulePass]) -> None:
+        """
+        Takes over the case that has failed, to compare programs that `passes` make with what it gave before.
+
+        Where one of them lowers programs to native code, it would do to the rest of a program what is to be left out.
+        So such programs are interpreted, and others run natively without asking the interpreter.
+        """
+        self.cases, self._original, self.weights = [failed.case], failed.original, failed.weights
+        lowering = {each.name for each in parse_pipeline(LOWERING)}
+        if any(each.name in lowering for each in passes):
+            self._max_steps = STEPS_TO_BE_SURE
+        else:
+            self._asks = False
+
+    def wrong_after(self, passes: Sequence[ModulePass], module: ModuleOp, classes: Iterable[str]) -> Found | None:
+        """Returns what is wrong with a program that passes have made, if anything."""
+        numerics = weakest([class_of(each, classes) for each in passes])
+        cases = list(self.cases)
+        try:
+            return next((found for _, _, found in self._judged(cases, numerics, module) if found is not None), None)
+        finally:
+            self.cases = cases
+
+    def wrong_outcome(self, case: Case, outcome: Outcome) -> Found | None:
+        """Returns what is wrong with an outcome that a pass may have rounded otherwise, if anything."""
+        return self._found(case, outcome, "rounding")
 
     # After a pass
 
@@ -222,29 +249,73 @@ class CheckSemantics(Instrument):
         self._unchecked.append(pass_)
         numerics = weakest([class_of(each, self._classes) for each in self._unchecked])
         try:
-            for case in self._cases:
-                self._check_case(case, pass_, numerics, module)
+            for _, group in groupby(list(self.cases), lambda each: each.entry.name):
+                self._check_entry([*group], pass_, numerics, module)
         except CannotRunError as error:
             self._reason = str(error)
             return
         self._unchecked = []
 
-    def _check_case(self, case: Case, pass_: ModulePass, numerics: str, module: ModuleOp) -> None:
-        before, old = case.outcome, case.outcome.arrays
-        after = self._run(module, case.entry.name, case.inputs, old)
+    def _check_entry(self, cases: list[Case], pass_: ModulePass, numerics: str, module: ModuleOp) -> None:
+        """Checks the cases of one entry."""
+        for case, after, found in self._judged(cases, numerics, module):
+            if found is not None:
+                self._fail(case, pass_, numerics, after, found)
+            case.outcome = after
+
+    def _judged(
+        self, cases: list[Case], numerics: str, module: ModuleOp
+    ) -> Iterator[tuple[Case, Outcome, Found | None]]:
+        """
+        Yields what the cases of one entry give now, and what is wrong with it.
+
+        They run together, since native code is compiled once for them.
+        """
+        inputs, outputs = [each.inputs.arrays for each in cases], [each.outcome.arrays for each in cases]
+        for case, after in zip(cases, self._runs(module, cases[0].entry.name, inputs, outputs), strict=True):
+            found = self._found(case, after, numerics)
+            if found is not None and after.how == NATIVE and self._asks:
+                after, found = self._surely(case, after, found, numerics, module)
+            yield case, after, found
+            if len(cases) > 1 and [case] == self.cases:
+                return
+
+    def _found(self, case: Case, after: Outcome, numerics: str) -> Found | None:
+        """Returns what is wrong with the outcome of a case, if anything."""
+        name, old = case.entry.name, case.outcome.arrays
         if not after.is_right:
-            what = after.fault or after.failure
-            self._fail(case, pass_, f"makes @{case.entry.name} fail: {what}", numerics, after, None)
+            return Found(f"makes @{name} fail: {after.fault or after.failure}")
         found = after.arrays
         if len(found) != len(old) or any(a.shape != b.shape for a, b in zip(found, old, strict=True)):
             shapes = ", ".join(str(list(each.shape)) for each in found) or "nothing"
-            self._fail(case, pass_, f"makes @{case.entry.name} return {shapes}", numerics, after, None)
-        comparison = self._compared(case, before, after, numerics)
+            return Found(f"makes @{name} return {shapes}")
+        comparison = self._compared(case, case.outcome, after, numerics)
         self.counts.open += comparison.open
-        if comparison.mismatch is not None:
-            message = f"changes a result of @{case.entry.name}: {comparison.mismatch}"
-            self._fail(case, pass_, message, numerics, after, comparison.mismatch.result)
-        case.outcome = after
+        if comparison.mismatch is None:
+            return None
+        return Found(f"changes a result of @{name}: {comparison.mismatch}", comparison.mismatch.result)
+
+    def _surely(
+        self, case: Case, after: Outcome, found: Found, numerics: str, module: ModuleOp
+    ) -> tuple[Outcome, Found | None]:
+        """
+        Asks the interpreter, however long it takes, whether the program is wrong or native code is.
+
+        Where the program is right, a pass that lowers it on the way to native code is wrong. The check goes on with
+        this case alone, by the interpreter, until it comes to that pass.
+        """
+        most = STEPS_TO_BE_SURE
+        try:
+            sure = interpreted(
+                module, case.entry.name, case.inputs.arrays, self.weights, case.outcome.arrays, max_steps=most
+            )
+        except CannotRunError:
+            return after, found
+        self._count(sure)
+        again = self._found(case, sure, numerics)
+        if again is None:
+            self.cases, self._is_long, self._max_steps = [case], False, most
+        return sure, again
 
     def _compared(self, case: Case, before: Outcome, after: Outcome, numerics: str) -> Comparison:
         if numerics == "exact" and before.how == after.how:
@@ -253,16 +324,17 @@ class CheckSemantics(Instrument):
             return Comparison()
         if case.sensitivity is None:
             assert self._original is not None
-            case.sensitivity = sensitivity(self._original, case.entry.name, case.inputs, self._weights, before.arrays)
+            case.sensitivity = sensitivity(self._original, case.entry.name, case.inputs, self.weights, before.arrays)
         if case.sensitivity.overflows:
             self.counts.unsettled += 1
             return Comparison()
         return nearly(before.arrays, after.arrays, case.sensitivity.slacks, special=numerics != "fast")
 
-    def _fail(
-        self, case: Case, pass_: ModulePass, what: str, numerics: str, after: Outcome, result: int | None
-    ) -> None:
+    def _fail(self, case: Case, pass_: ModulePass, numerics: str, after: Outcome, found: Found) -> None:
+        what, result = found.what, found.result
         point = case.point if result is None or result >= len(case.places) else case.places[result] or case.point
+        assert self._original is not None
+        self.failed = Failed(case, found, len(self._unchecked), self._original, self.weights)
         several = len(self._unchecked) > 1
         names = ", ".join(f"'{each}'" for each in self._unchecked)
         subject = f"one of the passes {names}" if several else f"pass '{pass_}'"

@@ -14,10 +14,12 @@ import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
+from ..analysis.kinds import OpKind
+from ..analysis.op_kind import kind_of_op
 from ..lazy_dataclass import dataclass
 from ..reference.element_types import Array, is_float
 from .compare import Slack, slack_of
-from .evaluate import CannotRunError, Outcome, evaluate, interpreted
+from .evaluate import STEPS_TO_BE_SURE, CannotRunError, Outcome, evaluate, interpreted
 from .inputs import InputSet
 
 SAMPLES = 3
@@ -43,9 +45,9 @@ def sensitivity(
 ) -> Sensitivity:
     """Returns the sensitivity of a program at some inputs. Below the graph level only the inputs are off."""
     is_graph = any(op.name.startswith("graph.") for op in module.walk())
-    watching = _Watching(inputs.is_finite)
+    watching = _Watching(inputs.is_finite, inputs.kind in ("extremes", "given"))
     if is_graph:
-        interpreted(module, entry, inputs.arrays, weights, observe=watching.observe)
+        interpreted(module, entry, inputs.arrays, weights, observe=watching.observe, max_steps=STEPS_TO_BE_SURE)
     samples: list[tuple[Array, ...]] = []
     for number in range(SAMPLES):
         outcome = _sample(module, entry, inputs, weights, results, number, is_graph)
@@ -78,7 +80,7 @@ def _sample(
 
     try:
         if is_graph:
-            return interpreted(module, entry, arrays, own, observe=observe)
+            return interpreted(module, entry, arrays, own, observe=observe, max_steps=STEPS_TO_BE_SURE)
         return evaluate(module, entry, arrays, own, results)
     except CannotRunError:
         return Outcome(failure="no sample")
@@ -99,6 +101,7 @@ class _Watching:
     """Looks for values so large that another order of operations may overflow."""
 
     finite_inputs: bool
+    has_huge_inputs: bool
     overflows: bool = False
 
     def observe(self, op: Operation, found: tuple[Array, ...]) -> None:
@@ -112,4 +115,15 @@ class _Watching:
                 wide = np.abs(array.astype(np.float64))
                 finite = np.isfinite(wide)
                 largest = float(np.max(wide, where=finite, initial=0.0))
-                self.overflows |= largest > greatest / HEADROOM or (self.finite_inputs and not finite.all())
+            self.overflows |= largest > greatest / HEADROOM
+            if not finite.all():
+                self.overflows |= self.finite_inputs or (self.has_huge_inputs and _adds_up(op))
+
+
+def _adds_up(op: Operation) -> bool:
+    """
+    Returns whether an op sums or multiplies many numbers.
+
+    Where these are huge, sums that overflow both ways are infinite in one order, and NaN in another.
+    """
+    return kind_of_op(op) >= OpKind.REDUCTION

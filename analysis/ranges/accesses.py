@@ -15,7 +15,7 @@ from ...dialects.tensor_loop import BlockOp, InitOp, LoopOp
 from ...lazy_dataclass import dataclass
 from .linear import Form, number
 from .rules import proves
-from .spans import Number, Span, Touch, Unchecked, touches
+from .spans import Number, Span, Touch, Unchecked, may_touch, touches
 from .values import Values
 
 Missing = Literal["low", "high", "length"]
@@ -66,6 +66,8 @@ class Accesses:
         self.values = Values() if values is None else values
         self.paths: dict[Operation, Path] = {}
         """What holds at each op that `of` has passed."""
+        self._missing: dict[tuple[object, ...], tuple[Path, tuple[Missing, ...]]] = {}
+        """What is not proven of a span on a path. The tiles of a block share most of their indices."""
 
     def of(self, function: Operation) -> Iterator[Access]:
         """Yields each access of `function` with its path. What is `unchecked` is left out."""
@@ -82,7 +84,8 @@ class Accesses:
                 continue
             current.op = op.next_op
             self.paths[op] = current.path
-            yield from self._of_op(op, current.path)
+            if may_touch(op.__class__):
+                yield from self._of_op(op, current.path)
             if op.regions and not (op.attributes and UNCHECKED in op.attributes and isinstance(op, BlockOp)):
                 pending += reversed(self._inner(op, current.path))
             if op.__class__ is cf.AssertOp:
@@ -172,7 +175,14 @@ class Accesses:
     def missing(self, access: Access, span: Span) -> tuple[Missing, ...]:
         """Returns what is not proven of a span."""
         path = access.path
-        return tuple(what for what, goal in self.goals(span) if not proves(self.values.atoms, path.facts, goal))
+        key = (id(path), span.first, span.length, span.end, span.buffer, span.dimension, span.lanes, span.open_end)
+        if (known := self._missing.get(key)) is not None:
+            return known[1]
+        found: tuple[Missing, ...] = tuple(
+            what for what, goal in self.goals(span) if not proves(self.values.atoms, path.facts, goal)
+        )
+        self._missing[key] = path, found  # A path that is kept keeps its number.
+        return found
 
 
 def _running(path: Path, lasts: list[Form]) -> Path:

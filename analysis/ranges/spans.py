@@ -7,6 +7,7 @@ The numbers are SSA values or integers, so that a pass can compute the checks th
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cache
 from typing import Any, Final
 
 from xdsl.dialects import memref, vector
@@ -54,13 +55,19 @@ class Touch:
     is_store: bool
 
 
+@cache
+def may_touch(kind: type[Operation]) -> bool:
+    """Returns whether ops of a class touch a buffer or view one."""
+    return kind in _RULES or issubclass(kind, AccessesBoxes)
+
+
 def touches(op: Operation) -> Sequence[Touch]:
     """Returns what `op` itself touches or views. It is empty for ops that touch no buffer."""
     rule = _RULES.get(op.__class__)
     if rule is not None:
         return tuple(rule(op))
-    if isinstance(op, AccessesBoxes):
-        boxes = op.box_accesses()
+    if may_touch(op.__class__):
+        boxes = op.box_accesses()  # pyright: ignore[reportAttributeAccessIssue]
         return tuple(Touch(op, b.buffer, _spans(b.buffer, b.indices, b.sizes), b.is_store) for b in boxes)
     return ()
 

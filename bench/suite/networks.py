@@ -53,6 +53,13 @@ SEGMENTING = ("deeplabv3_", "fcn_", "lraspp_")
 """How the names of networks that segment begin."""
 
 
+HALVES = ("f16", "bf16")
+"""The element types that `halves.py` measures beside f32."""
+
+HALVES_OF = ("resnet50", "vit_b_16", "minilm")
+"""The networks that it measures."""
+
+
 def exported(name: str) -> Path:
     """Returns the file of a network, which PyTorch exports where it is not there. Raises what the exporter raises."""
     path = FOLDER / f"{name}.onnx"
@@ -60,13 +67,13 @@ def exported(name: str) -> Path:
         import torch
 
         FOLDER.mkdir(parents=True, exist_ok=True)
-        module = built(name)
+        encoder = name == "minilm"
         half = path.with_suffix(".part")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             torch.onnx.export(
-                module,
-                (pictures(1, SIZES[name]),),
+                sentence_encoder() if encoder else built(name),
+                (tokens() if encoder else pictures(1, SIZES[name]),),
                 half,
                 input_names=["x"],
                 opset_version=OPSET,
@@ -76,6 +83,75 @@ def exported(name: str) -> Path:
             )
         os.replace(half, path)  # a run that is interrupted leaves no half of a file
     return path
+
+
+def exported_in(name: str, element: str) -> Path:
+    """Returns the file of a network in f32, or with f16 or bf16 in place of all its f32."""
+    path = exported(name)
+    if element == "f32":
+        return path
+    import onnx
+
+    model = onnx.load(path)
+    to = {"f16": onnx.TensorProto.FLOAT16, "bf16": onnx.TensorProto.BFLOAT16}[element]
+    narrow(model.graph, to)
+    path = path.with_stem(f"{name}_{element}")
+    onnx.save(model, path)
+    return path
+
+
+def narrow(graph: Any, to: int) -> None:
+    """Gives all f32 of a graph the element type `to`: weights, constants, casts, inputs and results."""
+    from onnx import TensorProto, helper, numpy_helper
+
+    def narrowed(tensor: Any) -> Any:
+        array = numpy_helper.to_array(tensor).astype(helper.tensor_dtype_to_np_dtype(to))
+        return numpy_helper.from_array(array, tensor.name)
+
+    for tensor in graph.initializer:
+        if tensor.data_type == TensorProto.FLOAT:
+            tensor.CopyFrom(narrowed(tensor))
+    for info in (*graph.input, *graph.output):
+        if info.type.tensor_type.elem_type == TensorProto.FLOAT:
+            info.type.tensor_type.elem_type = to
+    for attribute in (each for node in graph.node for each in node.attribute):
+        if attribute.name == "to" and attribute.i == TensorProto.FLOAT:
+            attribute.i = to
+        if attribute.type == attribute.TENSOR and attribute.t.data_type == TensorProto.FLOAT:
+            attribute.t.CopyFrom(narrowed(attribute.t))
+    del graph.value_info[:]
+
+
+def tokens() -> Any:
+    """The numbers of the words of a text, `i64[1, 128]`."""
+    import torch
+
+    return torch.ones(1, 128, dtype=torch.int64)
+
+
+def sentence_encoder() -> Any:
+    """
+    Returns an encoder of the shape of MiniLM-L6-H384 (Wang et al., 2020) with random weights: 6 layers of 384, 12
+    heads, feed-forward networks of 1536.
+    """
+    import torch
+    from torch import nn
+
+    torch.manual_seed(0)
+    layer = nn.TransformerEncoderLayer(384, 12, 1536, 0.0, "gelu", batch_first=True)
+
+    class Encoder(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.words, self.places = nn.Embedding(30522, 384), nn.Embedding(512, 384)
+            self.first = nn.LayerNorm(384)
+            self.layers = nn.TransformerEncoder(layer, 6, enable_nested_tensor=False)
+
+        def forward(self, x: Any) -> Any:
+            places = torch.arange(x.shape[1], device=x.device)
+            return self.layers(self.first(self.words(x) + self.places(places)))
+
+    return Encoder().eval()
 
 
 def pictures(count: int, size: int) -> Any:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import lru_cache
 from math import prod
 from typing import Final, get_args
 
@@ -12,6 +14,7 @@ from xdsl.dialects.builtin import (
     MemRefType,
     Signedness,
     TensorType,
+    VectorType,
 )
 from xdsl.ir import Attribute
 
@@ -42,6 +45,16 @@ def dtype_name(element_type: Attribute) -> str | None:
     if isinstance(element_type, IntegerType):
         return f"{_INTEGER_PREFIX[element_type.signedness.data]}{element_type.width.data}"
     return element_type.name if element_type.name in FLOATS or isinstance(element_type, IndexType) else None
+
+
+def vector_type(element: Attribute, shape: Sequence[int]) -> VectorType:
+    """Returns `vector<shape x element>`, shared. To make one takes as long as three ops."""
+    return _vector_type(element, tuple(shape))
+
+
+@lru_cache(4096)
+def _vector_type(element: Attribute, shape: tuple[int, ...]) -> VectorType:
+    return VectorType(element, shape)
 
 
 def element_bytes(element_type: Attribute) -> int | None:

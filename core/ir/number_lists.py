@@ -1,14 +1,27 @@
-"""Lists of integers that attributes hold, decoded at once. xDSL asks the element type how to decode each number."""
+"""
+Lists of integers that attributes hold, decoded and encoded at once. xDSL asks the element type about each number.
+"""
 
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any
 
-from xdsl.dialects.builtin import DenseArrayBase, IntegerType
+from xdsl.dialects.builtin import DenseArrayBase, IntegerType, i64
 
 _FORMATS = {8: "b", 16: "h", 32: "i", 64: "q"}
+
+
+def i64_array(values: Iterable[int]) -> DenseArrayBase[IntegerType]:
+    """Returns `array<i64: values>`, shared."""
+    return _array(tuple(values))
+
+
+@lru_cache(maxsize=4096)
+def _array(values: tuple[int, ...]) -> DenseArrayBase[IntegerType]:
+    return DenseArrayBase.from_list(i64, values)
 
 
 def integers_of(array: DenseArrayBase[Any]) -> tuple[int, ...]:

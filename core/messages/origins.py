@@ -29,6 +29,9 @@ from xdsl.ir import Attribute, Operation
 from .locations import source_point
 from .points import SourcePoint
 
+# pyright: reportPrivateUsage=false
+# Each property of xDSL costs a call, and `inherit` looks at all ops several times.
+
 LARGEST: Final = 64
 """The number of parts up to which a fused location is taken apart when it is fused again, so that chains stay cheap."""
 
@@ -202,12 +205,16 @@ def inherit(scope: Operation) -> None:
     while waiting:
         outer = waiting.pop()
         for region in outer.regions:
-            for block in region.blocks:
-                for op in block.ops:
+            block = region._first_block
+            while block is not None:
+                op = block._first_op
+                while op is not None:
                     if type(op.location) is UnknownLoc:
                         op.location = outer.location
                     if op.regions:
                         waiting.append(op)
+                    op = op._next_op
+                block = block._next_block
 
 
 def unknown_ops(module: Operation) -> list[Operation]:

@@ -27,7 +27,10 @@ Watcher = Callable[[str, str, "Operation"], None]
 
 
 LOWERING = "lowering"
-"""The kind of what a later pass needs. The pipeline ends after the pass that is refused one."""
+FUNCTION = "function"
+"""The kinds of what a later pass needs. The pipeline ends after the pass that is refused one."""
+
+NEEDED = (LOWERING, FUNCTION)
 
 
 @dataclass(frozen=True)
@@ -35,7 +38,7 @@ class Application:
     """
     One thing applied: its kind, its name, its class, and where.
 
-    The kinds are `rule`, `fold`, `fusion`, `loops`, `schedule`, `buffer`, `math` and `lowering`.
+    The kinds are `rule`, `fold`, `fusion`, `loops`, `schedule`, `buffer`, `math`, `lowering` and `function`.
     """
 
     kind: str
@@ -48,13 +51,26 @@ class Application:
         return f"{self.kind} '{self.name}' at {self.place}"
 
 
+Heard = Callable[[int, Application | None], None]
+"""Is told of each application: how many there have been, and what it was where it reached the limit."""
+
+
 @dataclass
 class Applications:
     """The count of a run. `last` is the one that reached the limit, `classes` those of all of them."""
 
     limit: int | None = None
+    by_function: bool = True
+    """True where the functions that a pass changes count, if it asks about nothing itself."""
+    goes_on: bool = False
+    """True where what later passes need is always allowed, and does not count. Then no pipeline ends early."""
     count: int = 0
+    asked: int = 0
+    """The number of questions, whatever the answers were."""
+    apart: bool = True
+    """False where the limit is among functions that cannot be told apart, so that all of them were left out."""
     last: Application | None = None
+    heard: Heard | None = None
     classes: set[str] = field(default_factory=set)
     stopped: str = ""
     """The op whose lowering was refused. What is left is on two levels, so no pass may follow."""
@@ -62,8 +78,11 @@ class Applications:
 
     def admit(self, kind: str, name: str, op: Operation, numerics: str, bindings: Bindings | None) -> bool:
         """Counts one application. Returns false where the limit has been reached."""
+        self.asked += 1
+        if self.goes_on and kind in NEEDED:
+            return True
         if self.limit is not None and self.count >= self.limit:
-            if kind == LOWERING and not self.stopped:
+            if kind in NEEDED and not self.stopped:
                 self.stopped = _place(op)
             return False
         self.count += 1
@@ -72,6 +91,8 @@ class Applications:
             self.watch(kind, name, op)
         if self.count == self.limit:
             self.last = _described(kind, name, op, numerics, {} if bindings is None else bindings())
+        if self.heard is not None:
+            self.heard(self.count, self.last if self.count == self.limit else None)
         return True
 
 
@@ -98,9 +119,15 @@ def counted() -> Applications | None:
 
 
 @contextmanager
-def counting(limit: int | None = None, watch: Watcher | None = None) -> Iterator[Applications]:
-    """Counts what is applied inside the block, and tells `watch`. Only the first `limit` are allowed."""
-    own = Applications(limit, watch=watch)
+def counting(
+    limit: int | None = None, *, by_function: bool = True, goes_on: bool = False, watch: Watcher | None = None
+) -> Iterator[Applications]:
+    """
+    Counts what is applied inside the block, and tells `watch`. Only the first `limit` are allowed.
+
+    Without `by_function` only those count that passes ask about. With `goes_on` what later passes need does not count.
+    """
+    own = Applications(limit, by_function and not goes_on, goes_on, watch=watch)
     token = _current.set(own)
     try:
         yield own

@@ -21,6 +21,7 @@ from ..text.errors import diagnostic_of
 from ..text.parsing import make_context
 from .applications import counted
 from .context import current_context
+from .function_counts import FunctionsBefore
 from .instrument import Instrument
 from .pipeline_text import parse_pipeline
 from .plan import Step, planned
@@ -142,7 +143,11 @@ class _Run:
         for instrument in self._at("before_pass"):
             instrument.before_pass(pass_, index, module)
         self._stage = "pass"
+        count = counted()
+        before = None if count is None or not count.by_function else FunctionsBefore(module, count)
         pass_.apply(self._ctx, module)
+        if before is not None:
+            before.settle(pass_.name)
         for instrument in self._at("after_pass"):
             instrument.after_pass(pass_, index, module)
         if self._verified is not None:

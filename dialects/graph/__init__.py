@@ -16,7 +16,7 @@ The graph dialect: pure operations on whole tensors.
 | `scans.py` | `cumulative_sum cumulative_prod` |
 | `normalisation.py` | `batch_norm layer_norm bias_add instance_norm group_norm l2_normalize rms_norm dropout` |
 | `pooling.py` | `max_pool2d avg_pool2d` |
-| `quantisation.py` | `quantize dequantize` |
+| `quantisation.py` | `quantize dequantize matmul_packed` |
 | `sampling.py` | `resample sample pool_regions` |
 | `constants.py` | `constant full weight` |
 | `dynamic.py` | `shape_of dynamic_reshape dynamic_broadcast_to dynamic_slice dynamic_pad arange` |
@@ -157,7 +157,7 @@ from .normalisation import (
 )
 from .pooling import AvgPool2dOp, MaxPool2dOp
 from .properties import BOOL, ELEMENT_TYPE, FLOAT, INTEGER, INTEGERS, NUMBER, PropertyKind, optional_prop, prop
-from .quantisation import DequantizeOp, QuantizeOp
+from .quantisation import DequantizeOp, MatmulPackedOp, QuantizeOp
 from .reduction import AllOp, AnyOp, ArgmaxOp, ArgminOp, LogSoftmaxOp, MaxOp, MeanOp, MinOp, ProdOp, SoftmaxOp, SumOp
 from .sampling import PoolRegionsOp, ResampleOp, SampleOp
 from .scans import CumulativeProdOp, CumulativeSumOp
@@ -268,6 +268,7 @@ __all__ = [
     "LogicalOrOp",
     "LogicalXorOp",
     "MatmulOp",
+    "MatmulPackedOp",
     "MaxOp",
     "MaxPool2dOp",
     "MaximumOp",

@@ -438,6 +438,18 @@ class OpMethods:
         *,
         name: str | Sequence[str] | None = None,
     ) -> Value: ...
+    def matmul_packed(
+        self,
+        operand: Operand,
+        weights: Operand,
+        scale: Operand,
+        zero_point: Operand,
+        bits: int = 4,
+        block_size: int = 32,
+        rounded_bits: int = 0,
+        *,
+        name: str | Sequence[str] | None = None,
+    ) -> Value: ...
     def resample(
         self,
         operand: Operand,

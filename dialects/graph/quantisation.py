@@ -9,7 +9,10 @@ from xdsl.irdl import irdl_op_definition
 from .base import PureGraphOp, tensor_operand, tensor_result
 from .normal_form import AXIS
 from .properties import INTEGER, prop
-from .shapes import Shaped, ShapeError, compatible, normalise_axis, text
+from .shapes import Shape, Shaped, ShapeError, compatible, normalise_axis, text
+
+PACKED_BITS: Final = (4, 8)
+"""The bits of the weights of `graph.matmul_packed`."""
 
 QUANTISED: Final = ("i8", "ui8", "i16", "ui16", "i32")
 """Element types of quantised tensors."""
@@ -99,3 +102,83 @@ class DequantizeOp(PureGraphOp):
     def infer(cls, x: Shaped, scale: Shaped, zero_point: Shaped, *, axis: int, block_size: int) -> tuple[Shaped, ...]:
         _check(x, scale, zero_point, axis, block_size)
         return (Shaped(x.shape, scale.dtype),)
+
+
+def _packed_shapes(outputs: int | None, inputs: int | None, bits: int, block_size: int) -> tuple[Shape, Shape]:
+    """Returns the shapes of packed weights and of their scales."""
+    blocks = None if inputs is None else -(-inputs // block_size)
+    return (outputs, None if blocks is None else blocks * block_size * bits // 8), (outputs, blocks)
+
+
+@irdl_op_definition
+class MatmulPackedOp(PureGraphOp):
+    """
+    Multiplies by a matrix of packed integers with a scale for each block of a row.
+
+    ```
+    result[…, m, n] = sum over k of x[…, m, k] * (w[n, k] - zero_point[n, k / block_size]) * scale[n, k / block_size]
+    ```
+
+    Shapes: `x` is …xMxK, `scale` is NxB with `B = ceil(K / block_size)`, `zero_point` is NxB or a scalar, and `result`
+    is …xMxN. `weights` are Nx(B * block_size * bits / 8) bytes. With `bits = 4` a byte holds two numbers from 0 to 15,
+    that of the lower k in its lower half. What a last block has beyond K does not count.
+    Numerics: products and sums are formed in at least f32. The order of summation is unspecified, and so is when the
+    scale is multiplied. With `rounded_bits = 8` each block of a row of x is rounded before, to 127 steps up to the
+    greatest absolute value in it: `x` stands for `round(x * (127 / greatest)) * (greatest / 127)`. K is whole blocks
+    then. A block of numbers up to 2**-100 is rounded to zeros.
+
+    ```mlir
+    %y = graph.matmul_packed %x, %w, %scale, %zero_point, bits = 4, block_size = 32
+        : (tensor<1x64xf32>, tensor<16x32xui8>, tensor<16x2xf32>, tensor<16x2xui8>) -> tensor<1x16xf32>
+    ```
+
+    Source: MatMulNBits of the domain com.microsoft in onnxruntime.
+    """
+
+    name = "graph.matmul_packed"
+
+    operand = tensor_operand("F", "x")
+    weights = tensor_operand("U", "weights")
+    scale = tensor_operand("F", "x")
+    zero_point = tensor_operand("U", "weights")
+    bits = prop(INTEGER, 4)
+    block_size = prop(INTEGER, 32)
+    rounded_bits = prop(INTEGER, 0)
+    result = tensor_result()
+
+    @classmethod
+    def infer(
+        cls,
+        x: Shaped,
+        weights: Shaped,
+        scale: Shaped,
+        zero_point: Shaped,
+        *,
+        bits: int,
+        block_size: int,
+        rounded_bits: int,
+    ) -> tuple[Shaped, ...]:
+        if weights.dtype != "ui8":
+            raise ShapeError(f"weights has element type {weights.dtype}, expected ui8")
+        if bits not in PACKED_BITS:
+            raise ShapeError(f"bits is {bits}, expected {' or '.join(map(str, PACKED_BITS))}")
+        if block_size < 1 or block_size * bits % 8:
+            raise ShapeError(f"block_size is {block_size}, expected whole bytes of {bits} bits")
+        if not x.shape:
+            raise ShapeError("operand is a scalar, expected at least 1 dimension")
+        if rounded_bits not in (0, 8):
+            raise ShapeError(f"rounded_bits is {rounded_bits}, expected 0 or 8")
+        if rounded_bits and x.shape[-1] is not None and x.shape[-1] % block_size:
+            raise ShapeError(f"rows of {x.shape[-1]} numbers are rounded, expected whole blocks of {block_size}")
+        if len(weights.shape) != 2:
+            raise ShapeError(f"weights is {text(weights.shape)}, expected a matrix of bytes")
+        packed, blocks = _packed_shapes(weights.shape[0], x.shape[-1], bits, block_size)
+        if not compatible(weights.shape, packed):
+            taken = f"{text(x.shape[-1:])} numbers of {bits} bits in blocks of {block_size}"
+            raise ShapeError(f"weights is {text(weights.shape)}, expected {text(packed)}: rows of {taken}")
+        for name, found in (("scale", scale), ("zero_point", zero_point)):
+            if name == "zero_point" and not found.shape:
+                continue
+            if not compatible(found.shape, blocks):
+                raise ShapeError(f"{name} is {text(found.shape)}, expected {text(blocks)}: one for each block of a row")
+        return (Shaped((*x.shape[:-1], weights.shape[0]), x.dtype),)

@@ -35,6 +35,7 @@ from .constraints import (
     NotOp,
 )
 from .groups import GroupOp, GroupRuleOp, MergeGroupsOp, RequireGroupsOp
+from .loops import AxisOp, BlockOp, DecideOp, KernelOp, NestOp
 from .ops import (
     AnyOp,
     AnyOperationOp,
@@ -66,12 +67,15 @@ Pattern = Dialect(
         ArgumentOp,
         AssocOp,
         AttributeOp,
+        AxisOp,
+        BlockOp,
         BuildOp,
         CallOp,
         ChainOp,
         ComputeOp,
         ConstantOp,
         CreateOp,
+        DecideOp,
         DefineOp,
         DominatesOp,
         ExpressionOp,
@@ -86,8 +90,10 @@ Pattern = Dialect(
         HasTypeOp,
         HoldsOp,
         IfOp,
+        KernelOp,
         LiteralOp,
         MergeGroupsOp,
+        NestOp,
         NotOp,
         OpOp,
         OrOp,

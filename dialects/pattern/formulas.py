@@ -13,7 +13,7 @@ from typing import Final, NoReturn
 from ...lazy_dataclass import dataclass
 
 COMPARISONS: Final = ("==", "!=", "<=", ">=", "<", ">")
-OF_VALUES: Final = {"size": 2, "rank": 1, "elements": 1, "users": 1, "uses": 1}
+OF_VALUES: Final = {"size": 2, "rank": 1, "elements": 1, "extent": 1, "users": 1, "uses": 1}
 """The functions whose first argument is a value, with their numbers of arguments."""
 
 FUNCTIONS: Final = {**OF_VALUES, "length": 1, "mod": 2, "min": 2, "max": 2}

@@ -190,7 +190,7 @@ class ResultOp(InRule):
 @irdl_op_definition
 class RestOp(InRule):
     """
-    The remaining operands of an op. It is allowed only as the last argument of `pattern.op`.
+    The remaining operands of an op, where it is the last one. Among the parts of loops it is any number of others.
 
     With `pattern.rest each %a`, each of them matches `%a`.
     """

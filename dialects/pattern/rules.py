@@ -23,14 +23,15 @@ NUMERICS = ("exact", "rounding", "quantised", "fast")
 FLAGS = ("injective", "effects")
 """The words that a rule may have before `doc`, in their order."""
 
-ENDS: Final = ("pattern.replace", "pattern.rewrite", "pattern.partition")
+ENDS: Final = ("pattern.replace", "pattern.rewrite", "pattern.partition", "pattern.decide")
 """The ops that end a rule."""
 
 
 @irdl_op_definition
 class RuleOp(ShownOp):
     """
-    A rule: matching ops, then conditions, then one `pattern.replace`, `pattern.rewrite` or `pattern.partition`.
+    A rule: matching ops, then conditions, then one `pattern.replace`, `pattern.rewrite` or `pattern.partition`, or
+    several `pattern.decide`.
 
     It may be written as an equation, `pattern.rule "relu-of-relu" : relu(relu(%x)) => relu(%x)`, which is read into the
     same ops. The equation is the `doc` where there is no other.
@@ -84,8 +85,8 @@ class RuleOp(ShownOp):
         last = self.body.block.last_op
         if last is None or last.name not in ENDS:
             raise VerifyException(
-                f"rule '{self.rule_name.data}' does not end in 'pattern.replace', 'pattern.rewrite' or "
-                "'pattern.partition'"
+                f"rule '{self.rule_name.data}' does not end in 'pattern.replace', 'pattern.rewrite', "
+                "'pattern.partition' or 'pattern.decide'"
             )
 
 

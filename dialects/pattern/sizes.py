@@ -21,7 +21,8 @@ def parse_sizes(parser: Parser, is_name: Callable[[int], bool] = lambda number: 
 def _parse_size(parser: Parser) -> int:
     if parser.parse_optional_punctuation("?") is not None:
         return DYNAMIC_INDEX
-    return parser.parse_integer(allow_boolean=False, allow_negative=False, context_msg="a size or `?`")
+    size = parser.parse_optional_integer(allow_boolean=False, allow_negative=False)
+    return parser.raise_error("expected a size, a name or '?' in a shape") if size is None else size
 
 
 def sizes_text(sizes: DenseArrayBase[IntegerType]) -> str:

@@ -16,7 +16,7 @@ package is a subclass of `InProgram` with a loader of kind "schedule-step" (docs
 from xdsl.ir import Dialect
 
 from .base import FROM_HANDLE, Field, StepOp, known_numbers, numbers_attribute, numbers_of
-from .choices import DepthwiseAttr, DotsAttr, TileRegistersAttr, WinogradAttr
+from .choices import DepthwiseAttr, DotsAttr, PackedAttr, TileRegistersAttr, WinogradAttr
 from .handles import BLOCK, LOOP, NUMBER, BlockType, LoopType, NumberType
 from .ops import STEPS, ProgramOp
 from .plans import FlatRowsAttr, LeftOutAttr, OnTilesAttr, OrderAttr, TransposeAttr
@@ -28,7 +28,7 @@ Schedule = Dialect(
     [ProgramOp, *STEPS],
     [
         *(LoopType, BlockType, NumberType),
-        *(TilingAttr, DepthwiseAttr, WinogradAttr, DotsAttr, TileRegistersAttr),
+        *(TilingAttr, DepthwiseAttr, WinogradAttr, DotsAttr, PackedAttr, TileRegistersAttr),
         *(FlatRowsAttr, TransposeAttr, OrderAttr, OnTilesAttr, LeftOutAttr),
     ],
 )
@@ -50,6 +50,7 @@ __all__ = [
     "NumberType",
     "OnTilesAttr",
     "OrderAttr",
+    "PackedAttr",
     "ProgramOp",
     "STEPS",
     "Schedule",

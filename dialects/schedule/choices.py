@@ -108,6 +108,25 @@ class DotsAttr(Numbers):
 
 
 @irdl_attr_definition
+class PackedAttr(Numbers):
+    """
+    Has `prepack-weights` compute a product with packed weights by dot products of bytes. The block of the product has
+    it as `stepwell.tiling`.
+
+    Weights are unpacked in registers. A number of the left operand is an integer of `parts` times 8 bits, in a unit
+    that the greatest of its neighbours says. There are `rows` x `columns` sums of each part at once, cut to the result.
+
+        #schedule.packed<rows = 1, columns = 64, parts = 3>
+    """
+
+    name = "schedule.packed"
+
+    rows: IntAttr
+    columns: IntAttr
+    parts: IntAttr
+
+
+@irdl_attr_definition
 class TileRegistersAttr(Numbers):
     """
     Has `schedule-cpu` and `prepack-weights` compute a product on tile registers (AMX), `panels` panels of b at a time.

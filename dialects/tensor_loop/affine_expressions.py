@@ -158,10 +158,11 @@ def _atom_bounds(atom: AffineExpr, dims: Sequence[Interval | None]) -> Interval 
 
 _MISSING = object()
 
+Known = dict[int, AffineExpr | None]
+"""What is known of values, by `id`, as the hash of a value is a call of Python code."""
 
-def affine_of_value(
-    value: SSAValue, dims: Mapping[SSAValue, int], known: dict[SSAValue, AffineExpr | None] | None = None
-) -> AffineExpr | None:
+
+def affine_of_value(value: SSAValue, dims: Mapping[SSAValue, int], known: Known | None = None) -> AffineExpr | None:
     """
     Returns `value` as a normal form over `dims` (value -> position), or `None` where it is not affine in them.
 
@@ -169,22 +170,22 @@ def affine_of_value(
     `known` keeps results between calls over one body.
     """
     known = {} if known is None else known
-    if (found := known.get(value, _MISSING)) is not _MISSING:
+    if (found := known.get(id(value), _MISSING)) is not _MISSING:
         return found  # pyright: ignore[reportReturnType]
     pending = [value]
     entered: set[SSAValue] = set()
     while pending:  # A chain of integer arithmetic may be longer than Python's stack.
         current = pending[-1]
-        if current not in known:
+        if id(current) not in known:
             missing = _resolve(current, dims, known)
             if missing and current not in entered:
                 entered.add(current)
                 pending.extend(missing)
                 continue
             if missing:
-                known[current] = None  # It is defined by itself, which the verifier of dominance will report.
+                known[id(current)] = None  # It is defined by itself, which the verifier of dominance will report.
         pending.pop()
-    return known[value]
+    return known[id(value)]
 
 
 def owner_of(value: SSAValue) -> Operation | Block | None:
@@ -194,20 +195,20 @@ def owner_of(value: SSAValue) -> Operation | Block | None:
     return None if isinstance(value, ForwardDeclaredValue) else value.owner
 
 
-def _resolve(value: SSAValue, dims: Mapping[SSAValue, int], known: dict[SSAValue, AffineExpr | None]) -> list[SSAValue]:
+def _resolve(value: SSAValue, dims: Mapping[SSAValue, int], known: Known) -> list[SSAValue]:
     """Puts `value` into `known` and returns nothing, or returns the values that must be known first."""
     if (position := dims.get(value)) is not None:
-        known[value] = AffineDimExpr(position)
+        known[id(value)] = AffineDimExpr(position)
         return []
     op = owner_of(value)
     if op.__class__ not in _INDEX_ARITHMETIC or not isinstance(op, Operation) or not _is_wide(op):
-        known[value] = None
+        known[id(value)] = None
     else:
         operands = op._operands  # pyright: ignore[reportPrivateUsage]
-        found = [known.get(operand, _MISSING) for operand in operands]
+        found = [known.get(id(operand), _MISSING) for operand in operands]
         if _MISSING in found:
             return [operand for operand, each in zip(operands, found, strict=True) if each is _MISSING]
-        known[value] = _affine_of_op(op, found)  # pyright: ignore[reportArgumentType]
+        known[id(value)] = _affine_of_op(op, found)  # pyright: ignore[reportArgumentType]
     return []
 
 

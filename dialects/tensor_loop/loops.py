@@ -13,6 +13,7 @@ from xdsl.printer import Printer
 from xdsl.traits import SingleBlockImplicitTerminator
 from xdsl.utils.exceptions import VerifyException
 
+from ...core.ir.appending import fill_op
 from ...core.ir.reprs import ShownOp
 from .syntax import (
     Extent,
@@ -99,7 +100,8 @@ class GridOp(LoopOp):
         """
         numbers, values = split_extents(extents)
         region = body if isinstance(body, Region) else loop_body(body)
-        super().__init__(operands=[values], properties={"static_extents": numbers}, regions=[region])
+        fill_op(self, values, properties={"static_extents": numbers}, regions=[region])
+        complete_bodies(self)
 
     @classmethod
     def parse(cls, parser: Parser) -> GridOp:
@@ -149,11 +151,11 @@ class ForOp(LoopOp):
         """Makes a loop. `body` is a region with one argument, or the name of the variable of an empty one."""
         numbers, values = split_extents([extent])
         region = body if isinstance(body, Region) else loop_body([body])
-        properties: dict[str, Attribute | None] = {
-            "static_extents": numbers,
-            "kind": None if kind == "serial" else StringAttr(kind),
-        }
-        super().__init__(operands=[values], properties=properties, regions=[region])
+        properties: dict[str, Attribute] = {"static_extents": numbers}
+        if kind != "serial":
+            properties["kind"] = StringAttr(kind)
+        fill_op(self, values, properties=properties, regions=[region])
+        complete_bodies(self)
 
     @property
     def extent(self) -> Extent:

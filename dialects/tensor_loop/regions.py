@@ -12,14 +12,16 @@ from functools import cache
 from typing import Any
 
 from xdsl.dialects import memref
-from xdsl.dialects.builtin import DYNAMIC_INDEX, AffineMapAttr, ArrayAttr, DenseArrayBase, IntegerType, MemRefType, i64
+from xdsl.dialects.builtin import DYNAMIC_INDEX, AffineMapAttr, ArrayAttr, DenseArrayBase, IntegerType, MemRefType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr, AffineMap
 
+from ...core.ir.answers import kept
+from ...core.ir.number_lists import i64_array
 from ...core.ir.walk import walk
 from ...lazy_dataclass import dataclass
-from ..traits import AccessesBoxes
-from .affine_expressions import affine_of_value, constant_difference, owner_of
+from ..traits import AccessesBoxes, BoxAccess
+from .affine_expressions import Known, affine_of_value, constant_difference, owner_of
 
 # pyright: reportPrivateUsage=false
 # Each property of xDSL costs a call, and these questions are asked of all ops, several times.
@@ -71,12 +73,13 @@ def shape_of(buffer: SSAValue) -> tuple[int, ...]:
     return tuple([size.data for size in kind.shape.data])
 
 
+@kept
 def body_accesses(body: Block) -> BodyAccesses:
     """
     Returns the accesses in `body`, a block whose arguments are the axes. Nested regions (`scf.if`, init) are included.
     """
     dims: dict[SSAValue, int] = {axis: position for position, axis in enumerate(body.args)}
-    known: dict[SSAValue, AffineExpr | None] = {}
+    known: Known = {}
     accesses: list[Access] = []
     opaque: dict[SSAValue, None] = {}
     inside: dict[int, bool] = {}
@@ -91,7 +94,7 @@ def body_accesses(body: Block) -> BodyAccesses:
             if (is_inside := inside.get(id(buffer))) is None:
                 is_inside = inside[id(buffer)] = _is_inside(buffer, body)
             if not is_inside:
-                found = tuple(affine_of_value(index, dims, known) for index in indices)
+                found = tuple([affine_of_value(index, dims, known) for index in indices])
                 open_ = [index for index, expr in zip(indices, found, strict=True) if expr is None]
                 unknown = _axes_of(open_, dims, body) if open_ else _NO_AXES
                 accesses.append(Access(op, buffer, found, is_store, sizes, unknown))
@@ -142,8 +145,8 @@ def _boxes_of(op: Operation) -> Sequence[_Box] | None:
         _, buffer, *indices = op._operands
         return [(buffer, indices, True, None)] if len(indices) == len(shape_of(buffer)) else None
     if _accesses_boxes(kind):
-        assert isinstance(op, AccessesBoxes)
-        return [(box.buffer, box.indices, box.is_store, box.sizes) for box in op.box_accesses()]
+        boxes: Sequence[BoxAccess] = op.box_accesses()  # pyright: ignore[reportAttributeAccessIssue]
+        return [(box.buffer, box.indices, box.is_store, box.sizes) for box in boxes]
     # A block inside a block names its regions, but only its loads and stores count for the outer one.
     return () if kind is memref.DimOp or op.name == "tensor_loop.block" else None
 
@@ -243,7 +246,7 @@ def covers(declared: BufferRegion, needed: BufferRegion) -> bool:
 def region_properties(which: str, num_axes: int, regions: Sequence[BufferRegion]) -> dict[str, Attribute]:
     """Returns the properties that hold the `which` (`read` or `write`) regions of a block."""
     maps = ArrayAttr(AffineMapAttr(AffineMap(num_axes, 0, region.lows)) for region in regions)
-    sizes = ArrayAttr(DenseArrayBase.from_list(i64, list(region.sizes)) for region in regions)
+    sizes = ArrayAttr(i64_array(region.sizes) for region in regions)
     return {f"{which}_maps": maps, f"{which}_sizes": sizes}
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX, AffineMapAttr, DenseArrayBase, IndexType, IntegerType, i64
+from xdsl.dialects.builtin import DYNAMIC_INDEX, AffineMapAttr, DenseArrayBase, IndexType, IntegerType
 from xdsl.ir import Attribute, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineExpr, AffineMap
 from xdsl.parser import Parser
@@ -12,7 +12,7 @@ from xdsl.printer import Printer
 from xdsl.traits import IsTerminator
 from xdsl.utils.exceptions import VerifyException
 
-from ...core.ir.number_lists import integers_of
+from ...core.ir.number_lists import i64_array, integers_of
 
 Extent = int | SSAValue
 """A number of iterations or elements, either known or an `index` value."""
@@ -38,7 +38,7 @@ def split_extents(extents: Sequence[Extent]) -> tuple[Numbers, list[SSAValue]]:
     """
     numbers = [extent if isinstance(extent, int) else DYNAMIC_INDEX for extent in extents]
     values = [extent for extent in extents if isinstance(extent, SSAValue)]
-    return DenseArrayBase.from_list(i64, numbers), values
+    return i64_array(numbers), values
 
 
 def predicate_properties(num_operands: int, constraints: Sequence[Constraint]) -> dict[str, Attribute | None]:
@@ -48,7 +48,7 @@ def predicate_properties(num_operands: int, constraints: Sequence[Constraint]) -
     exprs = tuple(expr for expr, _ in constraints)
     return {
         "predicate": AffineMapAttr(AffineMap(num_operands, 0, exprs)),
-        "predicate_bounds": DenseArrayBase.from_list(i64, [bound for _, bound in constraints]),
+        "predicate_bounds": i64_array(bound for _, bound in constraints),
     }
 
 

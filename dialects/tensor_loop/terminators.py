@@ -6,7 +6,10 @@ from xdsl.ir import Operation
 from xdsl.irdl import irdl_op_definition, traits_def
 from xdsl.traits import IsTerminator, Pure, SingleBlockImplicitTerminator, ensure_terminator
 
+from ...core.ir.appending import append_op, fill_op
 from ...core.ir.reprs import ShownOp
+
+# pyright: reportPrivateUsage=false
 
 
 @irdl_op_definition
@@ -20,7 +23,7 @@ class YieldOp(ShownOp):
     assembly_format = "attr-dict"
 
     def __init__(self) -> None:
-        super().__init__()
+        fill_op(self)
 
 
 def complete_bodies(op: Operation) -> None:
@@ -29,7 +32,15 @@ def complete_bodies(op: Operation) -> None:
 
     It does nothing while the regions are still empty, which is how `Operation.clone` makes an op before it fills it.
     """
-    if not all(region.blocks for region in op.regions):
+    blocks = [block for region in op.regions if (block := region._first_block) is not None]
+    if len(blocks) != len(op.regions):
         return
-    for trait in op.get_traits_of_type(SingleBlockImplicitTerminator):
-        ensure_terminator(op, trait)
+    for block in blocks:
+        last = block._last_op
+        if last is None or not last.has_trait(IsTerminator, value_if_unregistered=False):
+            append_op(block, YieldOp, (), (), {})
+        elif type(last) is not YieldOp:
+            break
+    if any(block._next_block is not None or type(block._last_op) is not YieldOp for block in blocks):
+        for trait in op.get_traits_of_type(SingleBlockImplicitTerminator):
+            ensure_terminator(op, trait)  # It takes 20 µs, and says what is wrong.

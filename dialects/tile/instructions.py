@@ -1,8 +1,8 @@
 """
 The instructions that a `tile.mma` of groups may name (`using`), and which operands they take.
 
-Sources: Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2 (VPDPBUSD, VDPBF16PS) and volume 1,
-chapter 18 (AMX); Arm Architecture Reference Manual for A-profile, C7.2 (SDOT, UDOT, USDOT, BFDOT).
+Sources: Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2 (VPDPBUSD, VPMADDUBSW, VDPBF16PS) and
+volume 1, chapter 18 (AMX); Arm Architecture Reference Manual for A-profile, C7.2 (SDOT, UDOT, USDOT, BFDOT).
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Final
 from ...lazy_dataclass import dataclass
 
 VPDPBUSD, VEX_VPDPBUSD, VDPBF16PS, AMX = "vpdpbusd", "vex.vpdpbusd", "vdpbf16ps", "amx"
+VPMADDUBSW = "vpmaddubsw"
 SDOT, UDOT, USDOT, BFDOT = "sdot", "udot", "usdot", "bfdot"
 
 
@@ -22,6 +23,8 @@ class Instruction:
 
     halves: bool = False
     """True where groups are pairs of bf16. Else they are four bytes."""
+    nibbles: bool = False
+    """True where it multiplies numbers of 4 bits only."""
     unsigned: int | None = None
     """The number of operands without a sign. `None` where any may have none."""
 
@@ -40,6 +43,7 @@ class Instruction:
 INSTRUCTIONS: Final[Mapping[str, Instruction]] = {
     VPDPBUSD: Instruction(unsigned=1),
     VEX_VPDPBUSD: Instruction(unsigned=1),
+    VPMADDUBSW: Instruction(nibbles=True, unsigned=1),
     VDPBF16PS: Instruction(halves=True),
     SDOT: Instruction(unsigned=0),
     UDOT: Instruction(unsigned=2),

@@ -22,6 +22,7 @@ from xdsl.printer import Printer
 from xdsl.traits import HasParent, IsTerminator, Pure, RecursiveMemoryEffect
 from xdsl.utils.exceptions import VerifyException
 
+from ...core.ir.appending import fill_op
 from ...core.ir.reprs import ShownOp
 from .ops import is_tile
 
@@ -42,7 +43,7 @@ class YieldOp(ShownOp):
     assembly_format = "$value attr-dict `:` type($value)"
 
     def __init__(self, value: SSAValue):
-        super().__init__(operands=[value])
+        fill_op(self, (value,))
 
 
 @irdl_op_definition
@@ -70,7 +71,7 @@ class MapOp(ShownOp):
     traits = traits_def(RecursiveMemoryEffect())
 
     def __init__(self, tiles: Sequence[SSAValue], result_type: Attribute, body: Region):
-        super().__init__(operands=[list(tiles)], result_types=[result_type], regions=[body])
+        fill_op(self, tiles, (result_type,), regions=(body,))
 
     @property
     def yielded(self) -> SSAValue:

@@ -100,6 +100,13 @@ class MmaOp(ShownOp, AccessesBoxes):
     columns that fill registers. `bfdot` may also round the sum of two products to odd before it is added. Elsewhere,
     and without `using`, numbers count in full.
 
+        %next = tile.mma %acc, %A[%i, %k], %B[%q, %j, %zero] along [0, 1] depth 2 groups nibbles using "vpdpbusd"
+            : vector<1x64xi32>, memref<100x64xi8>, memref<16x64x4xi8>
+
+    With `nibbles` a byte of B holds two numbers from 0 to 15. Each step is a dot product of the four in the lower
+    halves and of the four in the upper ones: `A(r, 8 * d + e)` times the lower half and `A(r, 8 * d + 4 + e)` times the
+    upper half of `B(d, c)[e]`. `vpmaddubsw` (AVX2) multiplies groups of these alone, as larger numbers would saturate.
+
     `rows [first, count]` are the rows of the tile that something is added to. A starts at the first of them. The other
     rows stay as they are. `amx` adds to all rows.
 
@@ -126,6 +133,7 @@ class MmaOp(ShownOp, AccessesBoxes):
     depth = prop_def(IntegerAttr)
     rows = opt_prop_def(DenseArrayBase.constr(i64))
     groups = opt_prop_def(UnitAttr)
+    nibbles = opt_prop_def(UnitAttr)
     unsigned = opt_prop_def(UnitAttr)
     right_unsigned = opt_prop_def(UnitAttr)
     using = opt_prop_def(StringAttr)
@@ -142,6 +150,7 @@ class MmaOp(ShownOp, AccessesBoxes):
         depth: int,
         *,
         groups: bool = False,
+        nibbles: bool = False,
         unsigned: bool = False,
         right_unsigned: bool = False,
         using: str | None = None,
@@ -158,6 +167,7 @@ class MmaOp(ShownOp, AccessesBoxes):
                 "depth": IntegerAttr(depth, i64),
                 "rows": None if rows is None else numbers(rows),
                 "groups": UnitAttr() if groups else None,
+                "nibbles": UnitAttr() if nibbles else None,
                 "unsigned": UnitAttr() if unsigned else None,
                 "right_unsigned": UnitAttr() if right_unsigned else None,
                 "using": None if using is None else StringAttr(using),
@@ -178,6 +188,13 @@ class MmaOp(ShownOp, AccessesBoxes):
     def uses_amx(self) -> bool:
         """Returns whether the product is computed on tile registers."""
         return self.using is not None and self.using.data == AMX
+
+    @property
+    def products(self) -> int:
+        """Returns the products that each step of the depth adds to an element of the tile."""
+        if self.groups is None:
+            return 1
+        return group_of(self.a_place.type.element_type) * (1 if self.nibbles is None else 2)
 
     @property
     def row_range(self) -> range:
@@ -206,7 +223,7 @@ class MmaOp(ShownOp, AccessesBoxes):
         if self.groups is not None:
             group = group_of(self.a_place.type.element_type)
             right = replace(right, sizes=(*right.sizes[:-1], group))
-            depth *= group
+        depth *= self.products
         return (box(self.a_place, (rows, depth), is_store=False), right)
 
     def elements(self) -> tuple[ElementAccess, ...]:
@@ -216,7 +233,7 @@ class MmaOp(ShownOp, AccessesBoxes):
         if self.groups is not None:
             group = group_of(self.a_place.type.element_type)
             right = replace(right, moves=(*right.moves, (len(right.indices) - 1, 1, group)))
-            depth *= group
+        depth *= self.products
         return (elements(self.a_place, (rows, depth), is_store=False), right)
 
     def verify_(self) -> None:
@@ -230,8 +247,7 @@ class MmaOp(ShownOp, AccessesBoxes):
         if depth < 1 or (depth > MAX_DEPTH and not self.uses_amx):
             raise VerifyException(f"the depth is {depth}, expected 1 to {MAX_DEPTH}")
         rows, columns = self._extents()
-        left_depth = depth if self.groups is None else depth * group_of(self.a_place.type.element_type)
-        verify_place(self.a_place, "the left operand", (rows, left_depth))
+        verify_place(self.a_place, "the left operand", (rows, depth * self.products))
         verify_place(self.b_place, "the right operand", (depth, columns))
         left, right = self.a_place.type.element_type, self.b_place.type.element_type
         if not _fits(left, right, type_.element_type):
@@ -244,6 +260,8 @@ class MmaOp(ShownOp, AccessesBoxes):
                 raise VerifyException(f"the {side} operand is unsigned, expected integers, found {element}")
         if self.groups is not None:
             self._verify_groups(type_)
+        elif self.nibbles is not None:
+            raise VerifyException("nibbles are multiplied in groups, which the op has not")
         self._verify_instruction(type_, depth)
 
     def _verify_rows(self, rows: int) -> None:
@@ -265,6 +283,10 @@ class MmaOp(ShownOp, AccessesBoxes):
         if self.groups is None:
             raise VerifyException(f"the instruction {self.using} multiplies groups")
         unsigned = (self.unsigned is not None) + (self.right_unsigned is not None)
+        if instruction.nibbles and self.nibbles is None:
+            raise VerifyException(
+                f"the instruction {self.using} multiplies groups of nibbles, as others would saturate"
+            )
         if instruction.unsigned is not None and unsigned != instruction.unsigned:
             raise VerifyException(f"the instruction {self.using} multiplies groups {instruction.signs}")
         if self.uses_amx and (max(type_.get_shape()) > AMX_MOST or depth % AMX_ROWS):
@@ -284,6 +306,8 @@ class MmaOp(ShownOp, AccessesBoxes):
         instruction = None if self.using is None or self.uses_amx else INSTRUCTIONS.get(self.using.data)
         if instruction is not None and instruction.halves != halves:
             raise VerifyException(f"the instruction {self.using} multiplies groups of {instruction.elements}")
+        if self.nibbles is not None and (halves or self.uses_amx):
+            raise VerifyException("nibbles are halves of bytes in vector registers")
         group = group_of(types[1])
         shape = right.type.get_shape()
         if shape[-1:] != (group,):
@@ -304,6 +328,7 @@ class MmaOp(ShownOp, AccessesBoxes):
         depth = parser.parse_integer()
         rows = parse_pair(parser, "rows")
         groups = parser.parse_optional_keyword("groups") is not None
+        nibbles = parser.parse_optional_keyword("nibbles") is not None
         unsigned = parser.parse_optional_keyword("unsigned") is not None
         right_unsigned = parser.parse_optional_keyword("right_unsigned") is not None
         using = parser.parse_str_literal() if parser.parse_optional_keyword("using") is not None else None
@@ -320,6 +345,7 @@ class MmaOp(ShownOp, AccessesBoxes):
             Place(b, tuple(right.indices), b_along, b_by),
             depth,
             groups=groups,
+            nibbles=nibbles,
             unsigned=unsigned,
             right_unsigned=right_unsigned,
             using=using,
@@ -340,6 +366,8 @@ class MmaOp(ShownOp, AccessesBoxes):
             printer.print_string(f" rows [{first}, {count}]")
         if self.groups is not None:
             printer.print_string(" groups")
+        if self.nibbles is not None:
+            printer.print_string(" nibbles")
         if self.unsigned is not None:
             printer.print_string(" unsigned")
         if self.right_unsigned is not None:

@@ -22,6 +22,7 @@ from xdsl.printer import Printer
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
 from xdsl.utils.exceptions import VerifyException
 
+from ...core.ir.appending import fill_op
 from ...core.ir.number_lists import integers_of
 from ...core.ir.reprs import ShownOp
 from ..traits import AccessesBoxes, BoxAccess, ElementAccess
@@ -56,6 +57,12 @@ def verify_pairs(op: IRDLOperation, names: Sequence[str]) -> None:
     for name in names:
         if len(cast(Numbers, op.properties[name])) != 2:
             raise VerifyException(f"'{name}' is {op.properties[name]}, expected two numbers")
+
+
+def place_at(op: IRDLOperation, buffer: SSAValue, indices: Sequence[SSAValue]) -> Place:
+    """Returns the place in a buffer whose `along` and `by` are properties of `op`."""
+    along, by = op.properties["along"], op.properties["by"]
+    return Place(buffer, tuple(indices), pair(cast(Numbers, along)), pair(cast(Numbers, by)))
 
 
 def box(place: Place, shape: Sequence[int], *, is_store: bool) -> BoxAccess:
@@ -119,20 +126,19 @@ class LoadOp(ShownOp, AccessesBoxes):
         by: Pair = (1, 1),
         repeat: int = 1,
     ):
-        super().__init__(
-            operands=[buffer, list(indices)],
-            result_types=[tile_type],
-            properties={
-                "along": numbers(along or default_along(len(indices))),
-                "by": numbers(by),
-                "repeat": None if repeat == 1 else IntegerAttr(repeat, i64),
-            },
-        )
+        properties: dict[str, Attribute] = {
+            "along": numbers(along or default_along(len(indices))),
+            "by": numbers(by),
+        }
+        if repeat != 1:
+            properties["repeat"] = IntegerAttr(repeat, i64)
+        fill_op(self, (buffer, *indices), (tile_type,), properties)
 
     @property
     def place(self) -> Place:
         """Returns the place that is loaded."""
-        return Place(self.buffer, tuple(self.indices), pair(self.along), pair(self.by))
+        buffer, *indices = self._operands
+        return place_at(self, buffer, indices)
 
     @property
     def repeats(self) -> int:
@@ -141,7 +147,7 @@ class LoadOp(ShownOp, AccessesBoxes):
 
     def _extents(self) -> tuple[int, int]:
         """Returns the numbers of rows and columns of elements that are read."""
-        rows, columns = cast(VectorType, self.result.type).get_shape()
+        rows, columns = cast(VectorType, self.results[0]._type).get_shape()
         return rows, -(-columns // self.repeats)
 
     def box_accesses(self) -> tuple[BoxAccess, ...]:
@@ -213,15 +219,14 @@ class StoreOp(ShownOp, AccessesBoxes):
         along: Pair | None = None,
         by: Pair = (1, 1),
     ):
-        super().__init__(
-            operands=[tile, buffer, list(indices)],
-            properties={"along": numbers(along or default_along(len(indices))), "by": numbers(by)},
-        )
+        properties = {"along": numbers(along or default_along(len(indices))), "by": numbers(by)}
+        fill_op(self, (tile, buffer, *indices), properties=properties)
 
     @property
     def place(self) -> Place:
         """Returns the place where the tile is stored."""
-        return Place(self.buffer, tuple(self.indices), pair(self.along), pair(self.by))
+        _, buffer, *indices = self._operands
+        return place_at(self, buffer, indices)
 
     def box_accesses(self) -> tuple[BoxAccess, ...]:
         return (box(self.place, cast(VectorType, self.tile.type).get_shape(), is_store=True),)

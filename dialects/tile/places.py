@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseArrayBase, IndexType, IntegerType, MemRefType, i64
+from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseArrayBase, IndexType, IntegerType, MemRefType
 from xdsl.ir import SSAValue
 from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
+from ...core.ir.number_lists import i64_array
 from ...lazy_dataclass import dataclass
 
 Numbers = DenseArrayBase[IntegerType]
@@ -43,12 +43,7 @@ class Place:
 
 def numbers(values: Sequence[int]) -> Numbers:
     """Returns a list of integers as an attribute."""
-    return _numbers(tuple(values))
-
-
-@lru_cache(maxsize=1024)
-def _numbers(values: tuple[int, ...]) -> Numbers:
-    return DenseArrayBase.from_list(i64, values)
+    return i64_array(values)
 
 
 def default_along(rank: int) -> tuple[int, int]:

@@ -8,10 +8,11 @@ Every op with a stated meaning becomes a call of a loop function. The function i
 from __future__ import annotations
 
 from dataclasses import field
+from typing import Final
 
 from xdsl.context import Context
 from xdsl.dialects import func
-from xdsl.dialects.builtin import ModuleOp, SymbolRefAttr, TensorType, UnregisteredOp
+from xdsl.dialects.builtin import ModuleOp, StringAttr, SymbolRefAttr, TensorType, UnregisteredOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.irdl import IRDLOperation
 
@@ -79,7 +80,7 @@ class LowerGraphToLoopsPass(StepwellPass):
                 elif not _is_left(inner):
                     refused.append(inner)
         kernels.settle()
-        self.count("loop functions", len(kernels.by_text))
+        self.count("loop functions", len(kernels.made))
         if refused and not self.allow_partial:
             _refuse(refused)
 
@@ -123,14 +124,14 @@ def _few(items: list[str], count: int) -> str:
 
 @dataclass
 class KernelTable:
-    """The loop functions of a module: by what they compute, and by their text."""
+    """The loop functions of a module: by what they compute, and by types and ops."""
 
     module: ModuleOp
     by_key: dict[object, str] = field(default_factory=dict)
-    by_text: dict[str, str] = field(default_factory=dict)
+    by_outline: dict[object, list[LoopFuncOp]] = field(default_factory=dict)
     taken: set[str] = field(init=False)
     shared: Shared = field(default_factory=Shared)
-    _kernels: dict[str, LoopFuncOp] = field(default_factory=dict)
+    made: dict[str, LoopFuncOp] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         symbols = (op.get_attr_or_prop("sym_name") for op in self.module.ops)
@@ -149,14 +150,14 @@ class KernelTable:
         if key not in self.by_key:
             self.by_key[key] = self._make(op)
         name = self.by_key[key]
-        self.shared.add(self._kernels[name], op.location)
+        self.shared.add(self.made[name], op.location)
         return name
 
     def settle(self) -> None:
         """Gives each kernel, and what it is made of, the locations of all ops that it computes."""
         self.shared.settle()
-        for kernel in self._kernels.values():
-            for op in kernel.walk():
+        for kernel in self.made.values():
+            for op in walk(kernel):
                 op.location = kernel.location
 
     def _make(self, op: Operation) -> str:
@@ -164,14 +165,32 @@ class KernelTable:
             kernel = _instantiated(op)
         else:
             kernel = convert_te_to_tensor_loop("kernel", *_semantics(op), location=op)
-        text = f"{kernel}{_identity(op)}"
-        if text not in self.by_text:
-            name = fresh_name(op.name.partition(".")[2].replace(".", "_"), self.taken)
-            kernel.properties["sym_name"] = type(kernel.sym_name)(name)
-            self.module.body.block.add_op(kernel)
-            self.by_text[text] = name
-            self._kernels[name] = kernel
-        return self.by_text[text]
+        # Texts take long to make, and few kernels have types and ops in common.
+        outline = _identity(op), kernel.function_type, tuple(each.name for each in walk(kernel))
+        alike = self.by_outline.setdefault(outline, [])
+        if alike:
+            text = _text(kernel)
+            for other in alike:
+                if _text(other) == text:
+                    return other.sym_name.data
+        name = fresh_name(op.name.partition(".")[2].replace(".", "_"), self.taken)
+        kernel.properties["sym_name"] = type(kernel.sym_name)(name)
+        self.module.body.block.add_op(kernel)
+        alike.append(kernel)
+        self.made[name] = kernel
+        return name
+
+
+def _text(kernel: LoopFuncOp) -> str:
+    """Returns the text of a kernel, whatever it is called."""
+    own = kernel.properties["sym_name"]
+    kernel.properties["sym_name"] = _ANY_NAME
+    text = str(kernel)
+    kernel.properties["sym_name"] = own
+    return text
+
+
+_ANY_NAME: Final = StringAttr("kernel")
 
 
 def _identity(op: Operation) -> str:

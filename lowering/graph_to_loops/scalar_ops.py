@@ -7,10 +7,11 @@ from collections.abc import MutableMapping
 from math import copysign, inf
 
 from xdsl.dialects import arith, memref
-from xdsl.dialects.builtin import FloatAttr, IntegerAttr
+from xdsl.dialects.builtin import FloatAttr, IntegerAttr, MemRefType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ... import te
+from ...core.ir.appending import add_new, new_op
 from ...te import dtypes
 from ..shared.te_types import compute_type
 
@@ -24,7 +25,7 @@ class ScalarOps:
 
     def add(self, op: Operation) -> SSAValue:
         """Appends `op` and returns its first result."""
-        self.block.add_op(op)
+        add_new(self.block, op)
         return op.results[0]
 
     def constant(self, value: te.expr.Number, dtype: str) -> SSAValue:
@@ -51,7 +52,9 @@ class ScalarOps:
 
     def load(self, buffer: SSAValue, indices: list[SSAValue], dtype: str) -> SSAValue:
         """Loads an element in its compute type: a stored boolean is true when it is not 0."""
-        value = self.add(memref.LoadOp.get(buffer, indices))
+        type_ = buffer.type
+        assert isinstance(type_, MemRefType)
+        value = self.add(new_op(memref.LoadOp, (buffer, *indices), (type_.element_type,)))
         if dtype != "i1":
             return value
         return self.compare_int("ne", value, self.constant(0, "i8"))
@@ -60,7 +63,7 @@ class ScalarOps:
         """Stores a value given in its compute type."""
         if dtype == "i1":
             value = self.add(arith.ExtUIOp(value, compute_type("i8")))  # pyright: ignore[reportArgumentType]
-        self.block.add_op(memref.StoreOp.get(value, buffer, indices))
+        add_new(self.block, new_op(memref.StoreOp, (value, buffer, *indices), ()))
 
 
 def _float_literal(value: float, type_: Attribute) -> FloatAttr:

@@ -10,6 +10,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 
 from ...core.ir.dominance import successors
 from ...core.ir.literals import constant_of
+from ...core.ir.walk import ops_in
 from ...core.roles import LOOP as LOOP_ATTRIBUTE
 from ...dialects import llvm_ext
 from .attributes import NSW
@@ -27,9 +28,7 @@ def single_block(builder: LLVMBody, region: Region, arguments: Sequence[SSAValue
     builder.bind_all(block.args, arguments)
     terminator = block.last_op
     assert terminator is not None
-    for op in block.ops:
-        if op is terminator:
-            break
+    for op in ops_in(block)[:-1]:
         convert(builder, op)
     builder.source = terminator
     return terminator
@@ -66,7 +65,7 @@ def region_blocks(builder: LLVMBody, region: Region, convert: ConvertOp) -> None
     for block in blocks:
         if block is not entry:
             builder.start(builder.block_map[block])
-        for op in block.ops:
+        for op in ops_in(block):
             convert(builder, op)
 
 

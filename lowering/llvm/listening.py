@@ -115,8 +115,8 @@ def _declarations(ops: Sequence[Operation], state: ModuleState) -> list[Operatio
 
 
 def _uses(function: func.FuncOp) -> set[str]:
-    called = {call.callee.string_value() for call in ops_of(function, func.CallOp)}
-    return called | {get.name_.string_value() for get in ops_of(function, memref.GetGlobalOp)}
+    named = ops_of(function, func.CallOp, memref.GetGlobalOp)
+    return {(op.callee if isinstance(op, func.CallOp) else op.name_).string_value() for op in named}
 
 
 def _reached(head: str, uses: dict[str, set[str]]) -> set[str]:

@@ -83,6 +83,8 @@ class LLVMBody:
         self.yield_targets: list[Block] = []
         self._cache: dict[Any, SSAValue] = {}
         self._spread: dict[tuple[int, int], tuple[SSAValue, SSAValue, Attribute]] = {}
+        self._splats: dict[tuple[int, str], tuple[Attribute, VectorType]] = {}
+        self._elements: dict[tuple[int, int, int], tuple[SSAValue, SSAValue, Attribute]] = {}
 
     # Blocks
 
@@ -92,12 +94,20 @@ class LLVMBody:
         self.block = block
         self._cache.clear()
         self._spread.clear()
+        self._elements.clear()
 
     def spread(self, scalar: SSAValue, type_: Attribute, make: Callable[[], SSAValue]) -> SSAValue:
         """Returns what `make` makes: `scalar` in all lanes of `type_`, once per block."""
         known = (id(scalar), id(type_))  # The hash of a type takes longer than an op.
         if (found := self._spread.get(known)) is None:
             found = self._spread[known] = (self.cached(("broadcast", scalar, type_), make), scalar, type_)
+        return found[0]
+
+    def element_of_tile(self, corner: SSAValue, offset: int, memory_type: Attribute) -> SSAValue:
+        """Returns the pointer `offset` elements after the corner of a tile, made once per block."""
+        known = (id(corner), offset, id(memory_type))
+        if (found := self._elements.get(known)) is None:
+            found = self._elements[known] = (self.gep(corner, offset, memory_type), corner, memory_type)
         return found[0]
 
     def cached(self, key: Any, make: Callable[[], SSAValue]) -> SSAValue:
@@ -127,8 +137,8 @@ class LLVMBody:
     def bind(self, source: SSAValue, new: SSAValue) -> None:
         """Lets `new` stand for `source` and take over its name hint."""
         self.values[source] = new
-        if new.name_hint is None and source.name_hint is not None:
-            new.name_hint = source.name_hint
+        if new._name is None and source._name is not None:
+            new._name = source._name
 
     def bind_all(self, sources: Sequence[SSAValue], new: Sequence[SSAValue]) -> None:
         """Lets the values of `new` stand for `sources`, the registers of each tile among them as in `values_of`."""
@@ -205,16 +215,24 @@ class LLVMBody:
         if value_type == i64:
             attribute = number(value)
         elif isinstance(value_type, VectorType):
-            attribute = DenseIntOrFPElementsAttr.from_list(value_type, [value])
+            attribute = self.splat(value, value_type)
         else:
             attribute = IntegerAttr(value, value_type, truncate_bits=True)  # type: ignore[arg-type]
         return self.emit(llvm.ConstantOp, (), value_type, {"value": attribute})
+
+    def splat(self, value: float, vector_type: VectorType) -> Attribute:
+        """Returns the attribute of a vector of one number, shared."""
+        known = (id(vector_type), repr(value))  # 0.0 and -0.0 are equal.
+        if (found := self._splats.get(known)) is None:
+            made = DenseIntOrFPElementsAttr.from_list(vector_type, [value])  # pyright: ignore
+            found = self._splats[known] = (made, vector_type)
+        return found[0]
 
     def float_constant(self, value: float, value_type: Attribute) -> SSAValue:
         """Makes a float constant, a splat when `value_type` is a vector."""
         attribute: Attribute
         if isinstance(value_type, VectorType):
-            attribute = DenseIntOrFPElementsAttr.from_list(value_type, [value])
+            attribute = self.splat(value, value_type)
         else:
             attribute = FloatAttr(value, value_type)  # type: ignore[arg-type]
         return self.emit(llvm.ConstantOp, (), value_type, {"value": attribute})
@@ -230,7 +248,7 @@ class LLVMBody:
         self, op_type: type[Operation], lhs: SSAValue, rhs: SSAValue, properties: Properties = NO_PROPERTIES
     ) -> SSAValue:
         """Appends an op on two operands of one type that gives that type."""
-        return self.emit(op_type, (lhs, rhs), lhs.type, properties)
+        return self.emit(op_type, (lhs, rhs), lhs._type, properties)
 
     def add(self, lhs: SSAValue, rhs: SSAValue, flags: int = 0) -> SSAValue:
         return self.emit(llvm.AddOp, (lhs, rhs), lhs.type, OVERFLOW[flags])

@@ -15,6 +15,7 @@ from xdsl.dialects.builtin import (
     StringAttr,
     TensorType,
     UnrealizedConversionCastOp,
+    VectorType,
     i8,
 )
 from xdsl.ir import Attribute, Block, Operation, Region
@@ -46,7 +47,7 @@ from .convert_func import (
 from .heap import heap_slots
 from .listening import Kernels, declaration_of
 from .llvm_body import ConversionTable, LLVMBody
-from .small_floats import carry_as_bits, element_type
+from .small_floats import carry_as_bits
 from .state import ModuleState, Signature
 from .tile_bases import hide_tile_bases
 from .tiles import convert_tile, convert_tile_elements, convert_tile_transpose, convert_translate
@@ -114,7 +115,8 @@ class FunctionConverter:
         """Emits what stands for `op`."""
         builder.source = op
         if builder.pieces and type(op) not in _TAKE_TILES:
-            tiles = [operand for operand in op._operands if operand in builder.pieces]
+            # The hash of a value takes longer than a look at its type.
+            tiles = [each for each in op._operands if type(each._type) is VectorType and each in builder.pieces]
             if tiles:
                 builder.error(
                     f"the op takes a tile, {tiles[0].type}; expected an op of the tile dialect, scf.for or scf.if "
@@ -188,7 +190,8 @@ def _computed_on(op: Operation) -> str | None:
     if not _computes(op.__class__):
         return None
     for value in (*op._operands, *op.results):
-        if (name := element_type(value._type).name) in STORED_FLOATS:
+        kind = value._type
+        if (name := (kind.element_type if type(kind) is VectorType else kind).name) in STORED_FLOATS:
             return name
     return None
 

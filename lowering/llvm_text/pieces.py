@@ -1,5 +1,5 @@
 """
-The LLVM text of a program in pieces: one for each large kernel, and one for the rest, which calls them.
+The LLVM text of a program in pieces: one for each large kernel, one for what runs once, and one for the rest.
 
 LLVM compiles the pieces independently of each other, hence at the same time. A kernel takes its name from a hash of its
 text, in which nothing else depends on the program around it. So equal kernels, of one program or of two, are one piece.
@@ -13,7 +13,7 @@ from contextlib import suppress
 from typing import Final
 
 from xdsl.dialects import llvm
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr
 from xdsl.ir import Operation
 from xdsl.utils.exceptions import DiagnosticException
 
@@ -119,7 +119,7 @@ def _texts(
         if digest not in given:
             given.add(digest)
             yield _named(text, digest)
-    yield _rest(module, names, inside)
+    yield from _rest(module, names, inside)
 
 
 def _digest(text: str) -> str:
@@ -140,21 +140,50 @@ def _piece(module: Iterable[Operation], group: Group) -> str:
     return text.definitions(group.ops)
 
 
-def _rest(module: ModuleOp, names: dict[str, str], inside: dict[str, Group]) -> str:
-    """Returns the text of all that is in no piece, with declarations of the kernels."""
-    text = LLVMText()
-    text.module.name_symbols(module.body.block.ops)
-    text.module.rename(names)
-    text.visible = names
-    ops: list[Operation] = []
-    kernels: dict[str, str] = {}
+def _rest(module: ModuleOp, names: dict[str, str], inside: dict[str, Group]) -> Iterator[str]:
+    """
+    Yields the texts of all that is in no piece: what runs once, where it is much and nothing else needs it, then what
+    has the entries. So two threads share what nobody could begin with earlier.
+    """
+    ops: dict[str, Operation] = {}
+    kernels: dict[str, llvm.FuncOp] = {}
     for op in module.body.block.ops:
         symbol = _symbol(op)
         if symbol in names and isinstance(op, llvm.FuncOp):
-            kernels[names[symbol]] = text.declaration(op)
+            kernels[symbol] = op
         elif symbol not in inside or not _has_body(op):
-            ops.append(op)
-    return text.definitions(ops) + "\n".join(kernels.values()) + "\n"
+            ops[symbol] = op
+    uses = {symbol: _uses(op) for symbol, op in ops.items()}
+    once = _running_once(ops, uses)
+    others = {symbol for symbol, op in ops.items() if _has_body(op)} - once
+    for members in filter(None, (once, others)):
+        used = members.union(*(uses[symbol] for symbol in members))
+        needed = {names[symbol]: op for symbol, op in kernels.items() if symbol in used or not once}
+        text = LLVMText()
+        text.module.name_symbols(module.body.block.ops)
+        text.module.rename(names)
+        text.visible = names
+        lines = {name: text.declaration(op) for name, op in needed.items()}
+        own = [op for symbol, op in ops.items() if symbol in used or not (once or _has_body(op))]
+        yield text.definitions(own) + "\n".join(lines.values()) + "\n"
+
+
+def _running_once(ops: dict[str, Operation], uses: dict[str, set[str]]) -> set[str]:
+    """Returns what is `cold`, with all that it names, where that is worth a piece and nothing else names any of it."""
+    bodies = {symbol for symbol, op in ops.items() if _has_body(op)}
+    cold = {symbol for symbol in bodies if _is_cold(ops[symbol])}
+    members = _reached(cold, uses) & bodies
+    others = {symbol for symbol in bodies if isinstance(ops[symbol], llvm.FuncOp)} - members
+    size = sum(len(walk(ops[symbol])) for symbol in members)
+    return members if others and size >= LEAST_OPS and members.isdisjoint(_reached(others, uses)) else set()
+
+
+def _is_cold(op: Operation) -> bool:
+    words = op.get_attr_or_prop("passthrough")  # The syntax of `llvm.func` parses it as an attribute.
+    return isinstance(words, ArrayAttr) and _COLD in words.data
+
+
+_COLD: Final = StringAttr("cold")
 
 
 # Which functions are a piece
@@ -243,8 +272,11 @@ def _reached(names: Iterable[str], uses: dict[str, set[str]], stop: frozenset[st
 
 def _uses(op: Operation) -> set[str]:
     """Returns the symbols that a function or global names."""
-    named = {each.global_name.string_value() for each in ops_of(op, llvm.AddressOfOp)}
-    return named | _called(op).keys()
+    return {
+        symbol.string_value()
+        for each in ops_of(op, llvm.AddressOfOp, llvm.CallOp)
+        if (symbol := each.global_name if isinstance(each, llvm.AddressOfOp) else each.callee) is not None
+    }
 
 
 def _called(op: Operation) -> dict[str, None]:

@@ -113,6 +113,21 @@ def inline_producer(alloc: tensor_loop.AllocOp, facts: FunctionFacts) -> tuple[t
     return tuple(reader.block for reader in readers)
 
 
+def drop_unread(alloc: tensor_loop.AllocOp, facts: FunctionFacts) -> bool:
+    """
+    Removes a temporary that nothing loads, with the nests that compute it, and returns whether it did.
+
+    A result of a split that nobody uses becomes such a temporary when the split is fused.
+    """
+    found = accessors(alloc.memref, facts.times)
+    if not found or any(each.loads or not _is_pointwise(each, alloc.memref) for each in found):
+        return False
+    for each in found:
+        erase(each.nest)
+    erase(alloc)
+    return True
+
+
 def forward_to_output(function: tensor_loop.FuncOp, alloc: tensor_loop.AllocOp) -> bool:
     """
     Lets a temporary live in the buffer that its last reader writes, or returns False when that is not allowed.

@@ -14,7 +14,7 @@ from ...core.passes.applications import allowed
 from ...core.passes.base import StepwellPass
 from ...dialects import tensor_loop
 from ...lazy_dataclass import dataclass
-from .inline_blocks import FunctionFacts, erase, forward_to_output, inline_producer, is_inside
+from .inline_blocks import FunctionFacts, drop_unread, erase, forward_to_output, inline_producer, is_inside
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,8 @@ class InlineLoopsPass(StepwellPass):
 
     A producer is inlined when it is elementwise (spatial axes only, one store, no run-time check) and this repeats no
     arithmetic: each of its elements is read once, or it only moves data. A temporary that an elementwise block copies
-    into an output at the same index, as after a matrix product, is replaced by that output.
+    into an output at the same index, as after a matrix product, is replaced by that output. A temporary that nothing
+    reads goes.
     """
 
     name = "inline-loops"
@@ -51,7 +52,9 @@ class InlineLoopsPass(StepwellPass):
         # The last temporary comes first. A long chain is then copied into its end op by op, not over and over as it
         # grows.
         for alloc in reversed(allocs):
-            if readers := inline_producer(alloc, facts):
+            if drop_unread(alloc, facts):
+                self.count("unread temporaries dropped")
+            elif readers := inline_producer(alloc, facts):
                 inlined.append(alloc)
                 changed |= dict.fromkeys(readers)
                 self.count("producers inlined")

@@ -2,7 +2,8 @@
 Tensors of f16 that products read as left operands are kept in f32: pass `widen-left-operands`.
 
 Before: one kernel rounds each element to f16 and stores that, and a product of another kernel extends it again and
-again, for each panel of its right operand. After: the first kernel extends what it has rounded, and stores f32.
+again, for each panel of its right operand. After: the first kernel stores f32. The rounding between is one that the
+ops imply.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ would be extended once in any case.
 @dataclass(frozen=True)
 class WidenLeftOperandsPass(StepwellPass):
     """
-    Keeps tensors of f16 between kernels in f32 where products read them as left operands. Their values stay rounded.
+    Keeps tensors of f16 between kernels in f32 where products read them as left operands.
 
     Before:
 
@@ -51,9 +52,10 @@ class WidenLeftOperandsPass(StepwellPass):
         %y = graph.call_kernel @matmul_wide(%h, %w) : (tensor<64x96xf32>, tensor<96x128xf16>) -> tensor<64x128xf16>
 
     An element of the left operand is multiplied with each vector of a row of the right one. As an f32 it comes from
-    memory into all lanes of a register, and as an f16 it must be extended first, for each panel. All results are the
-    same, bit by bit, and the tensors take twice the memory. They are kept as they are where anything but kernels reads
-    them, or where a kernel moves or compares them rather than computes with them.
+    memory into all lanes of a register, and as an f16 it must be extended first, for each panel. The tensors take
+    twice the memory. With `excess`, later passes leave out the rounding. Without, all results have the same bits.
+    Tensors are kept as they are where anything but kernels reads them, or where a kernel moves or compares them rather
+    than computes with them.
     """
 
     name = "widen-left-operands"
@@ -239,7 +241,7 @@ def _is_in_reduction(op: Operation) -> bool:
 
 
 class _Widening:
-    """Makes buffers of a loop function f32. What is stored in them is rounded to f16 and then extended."""
+    """Makes buffers of a loop function f32. What is stored in them is rounded to f16 and extended, as the ops imply."""
 
     def __init__(self, function: tensor_loop.FuncOp, buffers: list[BlockArgument]):
         self.function = function
@@ -312,6 +314,7 @@ class _Widening:
             op: Operation = arith.ConstantOp(FloatAttr(number.value.data, f32))
         else:
             op = arith.ExtFOp(value, f32)
+            op.attributes[IMPLIED] = UnitAttr()
         copy_location(user, op)
         Rewriter.insert_op(op, InsertPoint.before(user))
         return op.results[0]

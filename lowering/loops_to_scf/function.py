@@ -18,6 +18,7 @@ from ...core.ir.cloning import clone_op
 from ...core.ir.walk import ops_of, walk
 from ...core.messages.diagnostics import fail
 from ...core.roles import BUFFER_ALIGNMENT, UNCHECKED
+from ...dialects import tile
 from ...dialects.tensor_loop import AllocOp, BlockOp, CallOp, Constraint, InitOp, LoopOp
 from .block_values import BlockValues
 from .loop_nest import LoopNest
@@ -68,11 +69,18 @@ class FunctionLowering(BlockValues):
 
     def lower_ops(self, block: Block) -> None:
         for op in body_ops(block):
-            with self.emitter.at(op):
-                self.lower_op(op)
+            self._lower_at(op)
+
+    def _lower_at(self, op: Operation) -> None:
+        """Lowers an op to ops at its location."""
+        emitter = self.emitter
+        outer, emitter.location = emitter.location, op.location
+        self.lower_op(op)
+        emitter.location = outer
 
     def lower_op(self, op: Operation) -> None:
-        if not op.regions and not op.name.startswith("tensor_loop."):
+        # No loop is in a map, so nobody has to look for one.
+        if (not op.regions or op.__class__ is tile.MapOp) and not op.name.startswith("tensor_loop."):
             self.emitter.add(clone_op(op, self.values))
         elif isinstance(op, LoopOp) and op.variables:
             self.lower_loop(Level(op, 0))
@@ -107,8 +115,7 @@ class FunctionLowering(BlockValues):
         *ops, terminator = block.ops
         self._frees.append([])
         for op in ops:
-            with self.emitter.at(op):
-                self.lower_op(op)
+            self._lower_at(op)
         self._free_buffers()
         self._frees.pop()
         self.lower_op(terminator)
@@ -180,9 +187,8 @@ class FunctionLowering(BlockValues):
         with self.emitter.where(self.predicate(scope, op.constraints)):
             self.bind_axes(scope, op, range(len(op.axes)))
             for nested in body_ops(op.body.block):
-                if not isinstance(nested, InitOp):
-                    with self.emitter.at(nested):
-                        self.lower_op(nested)
+                if type(nested) is not InitOp:
+                    self._lower_at(nested)
 
     # Inits
 

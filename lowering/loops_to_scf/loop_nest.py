@@ -12,6 +12,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineConstantExpr, AffineDimExpr, AffineExpr
 
 from ...analysis.affine import Interval, bounds
+from ...core.ir.appending import add_new
 from ...core.ir.literals import index_attribute
 from ...core.roles import LOOP, PARALLEL, UNCHECKED
 from ...dialects.tensor_loop import Extent
@@ -52,7 +53,7 @@ class LoopNest:
     def add(self, op: OpT) -> OpT:
         if isinstance(op.location, UnknownLoc):
             op.location = self.location
-        self.block.add_op(op)
+        add_new(self.block, op)
         return op
 
     def constant(self, value: int) -> SSAValue:

@@ -15,6 +15,7 @@ from ...core.ir.teardown import take_apart
 from ...core.ir.walk import ops_of, walk
 from ...core.messages.diagnostics import fail
 from ...core.messages.origins import inherit
+from ...core.passes.applications import FUNCTION, allowed
 from ...core.passes.base import StepwellPass
 from ...core.roles import NOALIAS, UNCHECKED, WRITTEN
 from ...dialects.graph.calls import CallKernelOp
@@ -79,7 +80,11 @@ class LowerLoopsToSCFPass(StepwellPass):
         refuse_recursion_on_buffers([each for each in op.ops if isinstance(each, func.FuncOp | FuncOp)])
         written = [each for each in op.ops if isinstance(each, func.FuncOp)]
         made: list[func.FuncOp] = []
+        kept: set[str] = set()
         for function in ops_of(op, FuncOp):
+            if not allowed(FUNCTION, self.name, function):
+                kept.add(function.sym_name.data)
+                continue
             guard_reads(function)
             made.append(lower_function(function))
             Rewriter.insert_op(made[-1], InsertPoint.before(function))
@@ -92,11 +97,13 @@ class LowerLoopsToSCFPass(StepwellPass):
         calls = ops_of(op, CallOp)
         shared = {name for name, times in Counter(call.callee.string_value() for call in calls).items() if times > 1}
         for call in calls:
-            Rewriter.replace_op(call, _lower_call(call))
+            if call.callee.string_value() not in kept:
+                Rewriter.replace_op(call, _lower_call(call))
         for function in [found for found in op.ops if isinstance(found, func.FuncOp)]:
             if function.sym_name.data in shared and NOALIAS in function.attributes:
                 function.attributes[NO_INLINE] = UnitAttr()
-        require_lowered(op, "tensor_loop", self.name)
+        if not kept:
+            require_lowered(op, "tensor_loop", self.name)
         inherit(op)
 
 

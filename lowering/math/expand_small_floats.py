@@ -270,7 +270,7 @@ class SmallFloats:
 
     def expansion_of(self, op: Operation) -> Callable[[Operation, MathOps], SSAValue] | None:
         """Returns how to do `op` without arithmetic on small floats, `None` where it stays."""
-        if self.excess and isinstance(op, arith.ExtFOp) and IMPLIED in op.attributes:
+        if self.excess and op.attributes and isinstance(op, arith.ExtFOp) and IMPLIED in op.attributes:
             wide = self._before_rounding(op.input)
             if wide is not None and wide.type == op.result.type:
                 return lambda _op, _m: wide
@@ -305,15 +305,25 @@ class SmallFloats:
                 op.erase()
 
 
+_SMALL_FLOATS = frozenset(SMALL_FLOATS)
+
+
+def _name_of_element(value: SSAValue) -> str:
+    """Returns the name of the class of a type, which is the kind of a float."""
+    kind = value.type
+    return kind.element_type.name if type(kind) is VectorType else kind.name
+
+
 def small_float_expansion(op: Operation) -> Callable[[Operation, MathOps], SSAValue] | None:
     """
     Returns how to do `op` without arithmetic on small floats.
 
     Returns None if it needs none or is a conversion that stays (f32 to and from).
     """
-    kinds = [element_kind(value.type) for value in (*op.operands, *op.results)]
-    if not any(kind in SMALL_FLOATS for kind in kinds):
+    values = (*op.operands, *op.results)
+    if _SMALL_FLOATS.isdisjoint(map(_name_of_element, values)):  # as of nearly all ops
         return None
+    kinds = [element_kind(value.type) for value in values]
     stored = [kind for kind in kinds if kind in STORED_FLOATS]
     if isinstance(op, arith.ConstantOp):
         return constant_bits if stored else None

@@ -124,10 +124,12 @@ class _Outlining:
     def _sort_outer_values(self) -> bool:
         """Decides for each value from outside how the function gets it. Returns False when one cannot get there."""
         values: dict[SSAValue, None] = {}
-        inside = set(walk(self.loop.body))
-        for op in walk(self.loop.body):
+        ops = walk(self.loop.body)
+        inside = set(ops)
+        numbers = {id(op) for op in ops}  # The hash of an op or a value is a call of Python code.
+        for op in ops:
             for operand in op.operands:
-                if not _is_inside(operand, self.loop, inside):
+                if not _is_inside(operand, self.loop, numbers):
                     values[operand] = None
         if constant_of(self.loop.step) is not None:
             values[self.loop.step] = None
@@ -161,10 +163,11 @@ class _Outlining:
         step = new_of[loop.step]
         loop.detach()
         loop.operands = (block.args[0], block.args[1], step)
+        by_number = {id(value): new for value, new in new_of.items()}
         for op in walk(loop.body):
             for index, operand in enumerate(op.operands):
-                if operand in new_of:
-                    op.operands[index] = new_of[operand]
+                if (new := by_number.get(id(operand))) is not None:
+                    op.operands[index] = new
         back = func.ReturnOp()
         back.location = loop.location
         block.add_ops([loop, back])
@@ -196,12 +199,12 @@ def _for_llvm(attributes: DictionaryAttr) -> DictionaryAttr:
     return DictionaryAttr({name: each for name, each in attributes.data.items() if name.startswith("llvm.")})
 
 
-def _is_inside(value: SSAValue, loop: scf.ForOp, inside: set[Operation]) -> bool:
-    """Returns whether `value` is made in the loop."""
-    if isinstance(value, BlockArgument):
+def _is_inside(value: SSAValue, loop: scf.ForOp, inside: set[int]) -> bool:
+    """Returns whether `value` is made in the loop, whose ops have the numbers `inside`."""
+    if type(value) is BlockArgument:
         parent = value.block.parent_op()
-        return parent is loop or parent in inside
-    return value.owner in inside
+        return parent is loop or id(parent) in inside
+    return id(value.owner) in inside
 
 
 def _fits_frame(type_: Attribute) -> bool:

@@ -46,8 +46,12 @@ def is_static(type_: TensorType | MemRefType) -> bool:
 
 def buffer_type(tensor: te.Tensor) -> MemRefType:
     """Returns the type of the buffer that holds `tensor`. Symbolic sizes become `?`."""
-    shape = [size if isinstance(size, int) else DYNAMIC_INDEX for size in tensor.shape]
-    return MemRefType(storage_type(tensor.dtype), shape)
+    return _buffer_type(tensor.dtype, tuple(size if isinstance(size, int) else DYNAMIC_INDEX for size in tensor.shape))
+
+
+@lru_cache(4096)
+def _buffer_type(dtype: str, shape: tuple[int, ...]) -> MemRefType:
+    return MemRefType(storage_type(dtype), shape)
 
 
 @lru_cache(4096)

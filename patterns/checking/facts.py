@@ -40,7 +40,10 @@ class Facts:
 
     def __init__(self, above: Facts | None = None):
         self._same: dict[str, str] = {} if above is None else dict(above._same)
-        self._known: dict[tuple[str, str], Any] = {} if above is None else dict(above._known)
+        self._known: dict[str, dict[str, Any]] = {}
+        """What is known of each value, by its key and by what it is about."""
+        for key, known in () if above is None else above._known.items():
+            self._known[key] = dict(known)
 
     def key(self, key: str) -> str:
         """Returns the key that stands for all keys of the same value."""
@@ -54,10 +57,8 @@ class Facts:
         if one == other:
             return
         self._same[other] = one
-        for (key, what), value in list(self._known.items()):
-            if key == other:
-                del self._known[key, what]
-                self._add(one, what, value, at)
+        for what, value in self._known.pop(other, {}).items():
+            self._add(one, what, value, at)
 
     def test(self, key: str, test: Test, at: object) -> None:
         """Takes note of a test of a value. Raises `RuleError` when no value passes it and those before."""
@@ -76,13 +77,13 @@ class Facts:
 
     def element_types_of(self, key: str) -> tuple[frozenset[str], str] | None:
         """Returns the element types that a value may have, and their text."""
-        return self._known.get((self.key(key), "dtype"))
+        return self._known.get(self.key(key), {}).get("dtype")
 
     def _add(self, key: str, what: str, value: Any, at: object) -> None:
-        place = (self.key(key), what)
-        known = self._known.get(place)
+        said = self._known.setdefault(self.key(key), {})
+        known = said.get(what)
         if known is None:
-            self._known[place] = value
+            said[what] = value
             return
         both = _combined(what, known, value)
         if both is None:
@@ -90,7 +91,7 @@ class Facts:
             shown = f"%{name}" if name and not name.startswith("#") else "the value"
             found, wanted = _text(what, value), _text(what, known)
             raise RuleError(f"nothing matches: {shown} is to have {found} and {wanted}", at=at)
-        self._known[place] = both
+        said[what] = both
 
 
 def _said(test: Test, at: object) -> Iterator[tuple[str, Any]]:

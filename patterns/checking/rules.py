@@ -11,11 +11,13 @@ from collections.abc import Iterator
 
 from xdsl.context import Context
 
+from ...core.messages.diagnostics import did_you_mean
 from ...core.text.unknown import unknown_op
 from ..language.chains import keys_of_many
 from ..language.constraints import And, HasAttr, Holds, Where
+from ..language.loops import OP_NAMES, Loops
 from ..language.patterns import Op, Or, Pattern, Rest, Result, all_below
-from ..language.rules import Bound, Build, Computed, Create, Replacement, Rule
+from ..language.rules import Bound, Build, Computed, Create, Decide, Replacement, Rule
 from ..language.signatures import RuleError
 from ..language.structures import Call, Dominates, If
 from .definitions import MANY, Definition, can_infer_types, checked_property, definition_of
@@ -80,6 +82,8 @@ class _RuleCheck:
             self._things.check_condition(required)
         check_facts(self._rule, self._definitions)
         roots = self._roots()
+        for decision in self._rule.decisions:
+            self._check_decision(decision)
         for item in made_by(self._rule.rhs):
             if isinstance(item, Build):
                 self._things.check_builder(item)
@@ -100,6 +104,10 @@ class _RuleCheck:
                 self._check_op(part)
             case Result(op, index):
                 self._check_index(part, op, index)
+            case Loops():
+                self._check_loops(part)
+                self._check_values(part, part.arguments)
+                return
             case Where(inner, Holds()):
                 self._things.check_test(part)
                 self._check_values(part, (inner,))
@@ -116,12 +124,31 @@ class _RuleCheck:
                 pass
         self._check_values(part, part.parts())
 
+    def _check_loops(self, part: Loops) -> None:
+        """Refuses properties that the op does not have, and parts that no body has."""
+        for name in OP_NAMES[part.kind]:
+            op_type = None if self._ctx is None else self._ctx.get_optional_op(name)
+            definition = None if op_type is None else definition_of(op_type)
+            for attribute, wanted in part.attributes if definition is not None else ():
+                assert definition is not None
+                if "." not in attribute and attribute not in definition.properties:
+                    hint = did_you_mean(attribute, definition.properties) or "other attributes have a dot in their name"
+                    raise RuleError(f"'{name}' has no property '{attribute}'", at=part, hint=hint)
+                checked_property(definition, attribute, wanted, part, exact=True)
+        for each in part.inside:
+            for definition in self._definitions_of(each) if isinstance(each, Op) else ():
+                if definition.results[0]:
+                    message = f"'{definition.name}' has a result, so it is no part of a {part.kind}"
+                    raise RuleError(message, at=each, hint="what a store takes is written in its place")
+
     def _check_values(self, part: Pattern, below: tuple[Pattern, ...]) -> None:
         """Refuses ops of several results, and a rest of operands, where one value is needed."""
         if isinstance(part, Result) or (self._rule.also and part is self._rule.lhs):
             return
         for each in below:
-            if isinstance(each, Rest) and not isinstance(part, Op | Call):
+            if isinstance(each, Loops):
+                raise RuleError(f"a {each.kind} is no value", at=each, hint="a condition about it stands after 'where'")
+            if isinstance(each, Rest) and not isinstance(part, Op | Call | Loops):
                 raise RuleError("a rest of operands stands only as the last operand of an op", at=part)
             for definition in self._definitions_of(each) if isinstance(each, Op) else ():
                 least, most = definition.results
@@ -174,6 +201,16 @@ class _RuleCheck:
             raise RuleError(f"{name} has no result {index}, its results are {known}", at=part)
 
     # The right side
+
+    def _check_decision(self, decision: Decide) -> None:
+        pattern = self._things.pattern(decision.key)
+        if pattern is not None and not isinstance(pattern, Loops):
+            raise RuleError("a decision is about a block, a nest or a kernel", at=decision)
+        for name, wanted in decision.attributes:
+            if "." not in name:
+                raise RuleError(f"a decision '{name}' has no dialect, such as that of 'stepwell.{name}'", at=decision)
+            if isinstance(wanted, Computed):
+                self._things.check_computed(wanted, decision)
 
     def _check_create(self, item: Create) -> None:
         op_type = None if self._ctx is None else self._ctx.get_optional_op(item.name)

@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ..language.constraints import And, Holds, Where
+from ..language.loops import OP_NAMES, Loops
 from ..language.numbers import COMPARE, NOT, check_formula
 from ..language.patterns import Capture, Op, Or, Pattern, Rest, all_below
 from ..language.registry import BUILDERS, CONDITIONS, known_builder, known_condition
@@ -44,7 +45,8 @@ class Things:
         try:
             found = known_condition(required.name, len(required.keys), required.parameters)
             if required.name == COMPARE:
-                check_formula(dict(required.parameters)["formula"].data, self._kinds(required.keys), comparison=True)  # pyright: ignore
+                formula = dict(required.parameters)["formula"].data  # pyright: ignore
+                check_formula(formula, required.keys, self._kinds(required.keys), comparison=True)
         except RuleError as error:
             raise RuleError(error.message, at=required, hint=error.hint) from None
         things = [self._of_key.get(key) for key in required.keys]
@@ -64,7 +66,7 @@ class Things:
     def check_computed(self, wanted: Computed, at: object) -> None:
         """Raises `RuleError` unless the formula of an attribute takes what its names stand for."""
         try:
-            check_formula(wanted.formula, self._kinds(wanted.keys), comparison=False)
+            check_formula(wanted.formula, wanted.keys, self._kinds(wanted.keys), comparison=False)
         except RuleError as error:
             raise RuleError(error.message, at=at, hint=error.hint) from None
 
@@ -117,12 +119,13 @@ class Things:
             return None if any(issubclass(each, Attribute) for each in classes) else "an attribute"
         if isinstance(thing, Rest):
             return None if tuple in classes else "a rest of operands"
-        if not isinstance(thing, Op | Call | If | Function):
+        if not isinstance(thing, Op | Call | If | Function | Loops):
             return None if any(issubclass(each, SSAValue) for each in classes) else "a value"
         ops = [each for each in classes if issubclass(each, Operation)]
         if Operation in ops or (ops and self._ctx is None):
             return None
-        names = thing.names if isinstance(thing, Op) else ()
+        names: Sequence[str] = thing.names if isinstance(thing, Op) else ()
+        names = sorted(OP_NAMES[thing.kind]) if isinstance(thing, Loops) else names
         wrong = [f"'{name}'" for name in names if not self._is_one_of(name, ops)]
         return None if names and not wrong else wrong[0] if wrong else "any op"
 

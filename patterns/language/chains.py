@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import field
 from typing import ClassVar
 
@@ -42,14 +42,24 @@ class Chain(Pattern):
         return (self.start,)
 
 
-def chain(names: str | tuple[str, ...], start: Pattern, *others: Operand, least: int = 1) -> Chain:
+Step = str | tuple[str, ...] | Callable[[Any_], Pattern]
+"""A step of a chain: an op, one of several, or what a function makes of the value before."""
+
+
+def chain(step: Step, start: Pattern, *others: Operand, least: int = 1) -> Chain:
     """
-    Returns the pattern of a chain of ops, each of one of `names`, that begins at `start` and goes through the first
-    operand. Of a commutative op it goes through either one. `others` match the other operands of each op.
+    Returns the pattern of a chain that begins at `start`, such as `chain("graph.relu", x)`.
+
+    A step is an op called `step`, or one of these names, that goes through its first operand, of a commutative op
+    through either one. `others` match its other operands. Or `step` is a function that makes the pattern of a step from
+    that of the value before, as in `chain(lambda before: is_op("graph.relu")(before) * 2.0, x)`.
     """
     link = Any_()
-    step = Op((names,) if isinstance(names, str) else names, as_operands(link, *others))
-    return Chain(step, link, start, least)
+    if not callable(step):
+        return Chain(Op((step,) if isinstance(step, str) else step, as_operands(link, *others)), link, start, least)
+    if others:
+        raise RuleError(f"a step that is a function has its operands itself, found {len(others)} beside it")
+    return Chain(step(link), link, start, least)
 
 
 def all_key(key: str) -> str:
@@ -67,4 +77,4 @@ def keys_of_many(roots: Iterable[Pattern]) -> set[str]:
     return keys
 
 
-__all__ = ["Chain", "all_key", "chain", "keys_of_many"]
+__all__ = ["Chain", "all_key", "Step", "chain", "keys_of_many"]

@@ -133,6 +133,12 @@ class Match:
     """The choices among orders of operands and alternatives that were made so far."""
     tried: dict[tuple[int, SSAValue], dict[str, Any] | None] = field(default_factory=dict)
     """What a closed part of the pattern binds at a value, `None` where it does not match."""
+    after: tuple[Any, Any] | None = None
+    """What comes after the parts that are being matched and are compiled once for all their places: a linked stack."""
+    blamed: set[int] = field(default_factory=set)
+    """The roots, by number, that the last failure depends on beside the names that the rest of the rule looks at."""
+    left: dict[tuple[Any, ...], list[Operation]] = field(default_factory=dict)
+    """The ops that are worth a try as a further root, by its number and by what the rest of the rule looks at."""
 
     def __repr__(self) -> str:
         return f"<stepwell.Match of rule {self.rule.name} at {self.root.name}>"
@@ -186,11 +192,12 @@ class Match:
         return self.bound[key]
 
     def shown_bindings(self) -> dict[str, str]:
-        """Returns what the rule has bound as text, by the names of its text, or in order."""
+        """Returns the values, ops and attributes that the rule has bound, as text, by the names of its text."""
         found: dict[str, str] = {}
-        for number, (key, thing) in enumerate(self.bound.items()):
-            name = key if key.isidentifier() else f"#{number}"
-            found[name] = _shown(thing)
+        for key, thing in self.bound.items():
+            name, _, number = key.partition(".")
+            if name.isidentifier() and (not number or number.isdigit()) and not isinstance(thing, Match):
+                found[f"%{name}"] = _shown(thing)
         return found
 
     def ops(self, key: str) -> Operation:
@@ -276,7 +283,7 @@ def _shown(thing: Any) -> str:
         return str(thing).split("\n", 1)[0].strip()
     if isinstance(thing, SSAValue):
         name = f"%{thing.name_hint or '?'} : {thing.type}"
-        return f"{name} = {thing.owner.name}" if isinstance(thing, OpResult) else name
+        return f"{name}, a result of {thing.owner.name}" if isinstance(thing, OpResult) else name
     return str(thing)
 
 

@@ -22,10 +22,11 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation
 
-from ...dialects.pattern.formulas import OF_VALUES, Formula, FormulaError, parse_formula
+from ...dialects.pattern.formulas import OF_VALUES, Formula, FormulaError, formula_text, parse_formula
+from .loops import axis_of
 from .match import Match, as_value, users_of
 from .registry import CONDITIONS, RuleError, condition, plain_parameters
-from .rules import Rule
+from .rules import Require, Rule
 
 COMPARE: Final = "compare"
 NOT: Final = "not"
@@ -132,6 +133,11 @@ def _of_value(kind: str, thing: Any, more: list[Any]) -> int:
     if kind in ("users", "uses"):
         values = thing.results if isinstance(thing, Operation) else (thing,)
         return len(users_of(values)) if kind == "users" else sum(value.uses.get_length() for value in values)
+    if kind == "extent":
+        found = axis_of(as_value(thing))
+        if found is None or not isinstance(found[1], int):
+            raise Unknown
+        return found[1]
     type_ = as_value(thing).type
     if not isinstance(type_, ShapedType):
         raise Unknown
@@ -183,17 +189,44 @@ def attribute_of_number(value: Any) -> Attribute:
     return FloatAttr(value, f64) if isinstance(value, float) else value
 
 
-def check_formula(text: str, is_attribute: Sequence[bool | None], *, comparison: bool) -> None:
+def shown_formula(formula: Formula, keys: Sequence[str]) -> str:
+    """Returns the text of a formula with the names that the author of a rule gave to things, else with `$0`."""
+
+    def name(place: str) -> str:
+        key = keys[int(place)] if place.isdigit() and int(place) < len(keys) else ""
+        return f"%{key.partition('.')[0]}" if key and key[0] not in "#." else f"${place}"
+
+    return formula_text(formula, name)
+
+
+def shown_condition(required: Require) -> str:
+    """Returns what messages call a condition: its name, or the comparison as an equation has it."""
+    given = dict(required.parameters)
+    inner, formula = given.get("condition"), given.get("formula")
+    if required.name == NOT and isinstance(inner, StringAttr):
+        kept = tuple((name, value) for name, value in required.parameters if name != "condition")
+        return f"not {shown_condition(Require(inner.data, required.keys, kept))}"
+    if required.name == COMPARE and isinstance(formula, StringAttr):
+        return shown_formula(read_formula(formula.data), required.keys)
+    return required.name
+
+
+def check_formula(text: str, keys: Sequence[str], is_attribute: Sequence[bool | None], *, comparison: bool) -> None:
     """
     Raises `RuleError` unless a formula is valid for things of which each is an attribute, a value, or not known.
+
+    `keys` are their names.
     """
     formula = read_formula(text)
+    text = shown_formula(formula, keys)
     if (formula.kind in ("==", "!=", "<", "<=", ">", ">=")) is not comparison:
         raise RuleError(f"the formula '{text}' compares {'nothing' if comparison else 'numbers'}")
-    _check_names(formula, text, is_attribute, False)
+    _check_names(formula, text, keys, is_attribute, False)
 
 
-def _check_names(formula: Formula, text: str, is_attribute: Sequence[bool | None], of_value: bool) -> None:
+def _check_names(
+    formula: Formula, text: str, keys: Sequence[str], is_attribute: Sequence[bool | None], of_value: bool
+) -> None:
     if formula.kind == "name":
         number = int(formula.text) if formula.text.isdigit() else len(is_attribute)
         if number >= len(is_attribute):
@@ -203,11 +236,11 @@ def _check_names(formula: Formula, text: str, is_attribute: Sequence[bool | None
                 None if of_value else "a number of a value is size(%x, 0), rank(%x), elements(%x), users(%x), uses(%x)"
             )
             found = "an attribute" if of_value else "a value"
-            raise RuleError(f"${formula.text} of the formula '{text}' is {found}", hint=hint)
+            raise RuleError(f"{shown_formula(formula, keys)} of the formula '{text}' is {found}", hint=hint)
     elif of_value:
         raise RuleError(f"a function of values takes a name in the formula '{text}'")
     for number, part in enumerate(formula.parts):
-        _check_names(part, text, is_attribute, formula.kind in OF_VALUES and number == 0)
+        _check_names(part, text, keys, is_attribute, formula.kind in OF_VALUES and number == 0)
 
 
 __all__ = [
@@ -218,5 +251,7 @@ __all__ = [
     "check_formula",
     "counts_users",
     "read_formula",
+    "shown_condition",
+    "shown_formula",
     "value_of",
 ]

@@ -87,6 +87,25 @@ class Build:
 Replacement = Bound | Create | Build
 
 
+@dataclass(frozen=True)
+class Decide:
+    """
+    A decision about the op that `key` is bound to: attributes that it gets where it does not have them, and the reason.
+    """
+
+    key: str
+    attributes: tuple[tuple[str, Attribute | Capture | Computed], ...]
+    because: str
+
+    def needed_keys(self) -> set[str]:
+        """Returns the keys that the decision needs."""
+        found = {self.key}
+        for _, wanted in self.attributes:
+            found |= set(wanted.keys) if isinstance(wanted, Computed) else set()
+            found |= {wanted.key} if isinstance(wanted, Capture) else set()
+        return found
+
+
 @dataclass(frozen=True, repr=False)
 class Rule:
     """
@@ -115,6 +134,8 @@ class Rule:
     """True for a rule whose different names stand for different values."""
     effects: bool = False
     """True for a rule that may erase, move or make ops with effects. The others apply to no such op."""
+    decisions: tuple[Decide, ...] = ()
+    """The decisions of a rule that changes nothing else. Such a rule has no replacement."""
 
     checked: int = field(default=0, init=False, repr=False, compare=False)
     """What has been checked: 1 for what needs no dialects, 2 for everything."""
@@ -126,6 +147,7 @@ class Rule:
     def __repr__(self) -> str:
         words = Words({part.key: part for part in all_below(self.lhs)})
         made = "partition" if self.callback is None else getattr(self.callback, "__name__", "a function")
+        made = "decide" if self.decisions else made
         left = words.of(self.lhs)  # It comes first, since it numbers the values.
         right = ", ".join(words.of(each) for each in self.rhs) or ("" if self.is_pattern else made)
         return f"<stepwell.Rule {self.name}: {cut(f'{left} => {right}' if right else left)}>"
@@ -133,7 +155,7 @@ class Rule:
     @property
     def is_pattern(self) -> bool:
         """Returns whether the rule only matches, and was made of a pattern that has no name."""
-        return not self.rhs and self.callback is None and self.group is None
+        return not self.rhs and self.callback is None and self.group is None and not self.decisions
 
 
 def numerics_of(op: Operation) -> Numerics | None:
@@ -194,6 +216,22 @@ def rule(
     bound.update(key for required in when for key in required.keys)
     made = tuple(_made(item, bound, "full") for item in (rhs if isinstance(rhs, tuple) else (rhs,)))
     return Rule(name, root, made, when, numerics=numerics, doc=doc, also=also, injective=injective, effects=effects)
+
+
+def decide(target: Pattern, because: str, **attributes: Attribute | Capture | Computed) -> Decide:
+    """
+    Returns a decision, as in `decide(b, "it is short", **{"stepwell.share": IntegerAttr(0, 64)})`.
+    """
+    return Decide(target.key, tuple(attributes.items()), because)
+
+
+def decision_rule(name: str, lhs: Pattern, *parts: Decide | Require, doc: str = "", injective: bool = False) -> Rule:
+    """Returns a rule that makes decisions where `lhs` matches and the conditions among `parts` hold."""
+    when = tuple(part for part in parts if isinstance(part, Require))
+    decisions = tuple(part for part in parts if isinstance(part, Decide))
+    if not decisions:
+        raise RuleError(f"rule '{name}' decides nothing")
+    return Rule(name, lhs, (), when, doc=doc, injective=injective, decisions=decisions)
 
 
 def _made(item: Pattern | Replacement | float, bound: set[str], builder: str) -> Replacement:

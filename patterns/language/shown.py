@@ -43,7 +43,7 @@ class Words:
         if kind == "Any_":
             return self._value(thing.key)
         if kind == "Capture":
-            return f"${thing.key.partition('.')[0]}"
+            return self._value(thing.key)
         if kind == "Splat":
             return str(thing.value)
         if kind in ("Or", "Associative"):

@@ -19,6 +19,7 @@ from typing import Any, Final
 from xdsl.ir import SSAValue
 
 from ..language.constraints import Holds, Where
+from ..language.loops import Loops
 from ..language.patterns import Capture, Op, Or, Pattern, Rest, bottom_up
 from ..language.rules import Bound, Rule
 from .tracing import MATCH, Bindings, Next, ValueMatcher
@@ -97,6 +98,8 @@ def _ways(parts: list[Pattern]) -> dict[int, int]:
         if isinstance(part, Op):
             operands = sum(not isinstance(each, Rest) for each in part.parts())
             number = factorial(operands) if part.is_unordered or operands <= MOST_PERMUTED_OPERANDS else 1
+        if isinstance(part, Loops) and part.is_unordered:
+            number = factorial(len(part.single_arguments))
         for each in () if isinstance(part, Or) else below:
             number *= each
         ways[id(part)] = min(number, FEW_WAYS + 1)

@@ -18,6 +18,7 @@ from ..language.registry import RuleError
 from ..language.structures import CALLS, Call, If
 from ..language.users import Users
 from .closed_parts import count_step
+from .jumping_back import END, FurtherRoot
 from .matcher import (
     MEANINGS,
     Meaning,
@@ -65,9 +66,13 @@ def _compile_other(pattern: Together, number: int, following: Next) -> Next:
     match_other = compile_root(part, following)
     keys = [each.key for each in before]
     tracer = TRACER.get()
+    end = END.get()
+    further = FurtherRoot(end, number) if end is not None and end.pattern is pattern and number > 1 else None
 
     def find(bound: Bindings) -> bool:
         taken = [_op_of(bound.get(key)) for key in keys]
+        if further is not None:
+            return further.find(bound, taken, lambda: candidates(ways, bound), match_other)
         found = (op for op in candidates(ways, bound) if op not in taken)
         if tracer is not None and not (found := list(found)):
             tracer.structure(bound, f"no other op has what pattern {number + 1} of several shares with the rest")

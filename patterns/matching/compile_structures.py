@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from xdsl.dialects import func, scf
-from xdsl.dialects.builtin import SymbolRefAttr
+from xdsl.dialects.builtin import ModuleOp, SymbolRefAttr
 from xdsl.ir import Operation, OpResult, SSAValue
 
 from ..language.dominators import dominating_parents
 from ..language.functions import module_around, symbol_name
-from ..language.match import Match
+from ..language.match import Index, Match, Session
 from ..language.patterns import Pattern, all_below
 from ..language.structures import CALLS, Call, Dominates, Function, If
 from .compile_ops import compile_attributes, compile_operands
@@ -172,9 +172,25 @@ def called_name(op: Operation) -> str | None:
 def called_function(op: Operation, match: Match) -> Operation | None:
     """Returns the function that `op` calls, in the module around it."""
     name, module = called_name(op), module_around(op)
-    if module is None or name is None:
-        return None
-    return next((each for each in module.body.ops if symbol_name(each) == name), None)
+    return None if module is None or name is None else match.session.index(Symbols).find(module, name)
+
+
+class Symbols(Index):
+    """The ops of modules by name. A walk over all functions for each call would take the square of their number."""
+
+    def __init__(self, session: Session):
+        super().__init__(session)
+        self._tables: dict[ModuleOp, dict[str | None, Operation]] = {}
+
+    def find(self, module: ModuleOp, name: str) -> Operation | None:
+        """Returns the op called `name` in `module`. The table is made again where it does not have it any more."""
+        found = self._tables.get(module, {}).get(name)
+        if found is None or found.parent is not module.body.block or symbol_name(found) != name:
+            table = self._tables[module] = {}
+            for each in module.body.ops:
+                table.setdefault(symbol_name(each), each)
+            found = table.get(name)
+        return found
 
 
 def compile_call(pattern: Call, following: Next) -> OpMatcher:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 from xdsl.ir import SSAValue
@@ -120,8 +119,7 @@ def _compile_test(pattern: And | Where | Not, following: Next) -> ValueMatcher:
         return lambda value, bound: not inner(value, dict(bound)) and bind(key, value, bound, following)
     step = following
     for part in reversed(pattern.parts()):
-        match_part = compile_value(part, step)
-        step = partial(_match_again, match_part, key)
+        step = _matching_again(compile_value(part, step), key)
     if isinstance(pattern, And):
         return lambda value, bound: bind(key, value, bound, step)
     test = pattern.test
@@ -133,8 +131,8 @@ def _compile_test(pattern: And | Where | Not, following: Next) -> ValueMatcher:
     return lambda value, bound: test.why_not(value, bound[MATCH]) is None and bind(key, value, bound, step)
 
 
-def _match_again(match_part: ValueMatcher, key: str, bound: Bindings) -> bool:
-    return match_part(bound[key], bound)
+def _matching_again(match_part: ValueMatcher, key: str) -> Next:
+    return lambda bound: match_part(bound[key], bound)
 
 
 def _all_bound(test: Holds, bound: Bindings) -> bool:

@@ -16,21 +16,24 @@ from ..language import conditions as conditions  # registers the conditions
 from ..language.chains import Chain, keys_of_many
 from ..language.combinators import Associative
 from ..language.constraints import Holds, Where
+from ..language.loops import Loops
 from ..language.match import Match, Session
 from ..language.patterns import Capture, Op, Or, Pattern, Rest, all_below, bottom_up, is_far_reaching
 from ..language.registry import Condition, RuleError, known_condition, plain_parameters
 from ..language.rules import Bound, Require, Rule
 from ..language.structures import Function
-from . import compile_chains as compile_chains  # fills in the table of `matcher`, as the next three do
+from . import compile_chains as compile_chains  # fills in the table of `matcher`, as the next four do
 from . import compile_combinators as compile_combinators
+from . import compile_loops as compile_loops
 from . import compile_structures as compile_structures
 from . import compile_values as compile_values
 from .closed_parts import CLOSED, TooManySteps, closed_parts
 from .compile_ops import compile_op
 from .deep_patterns import FEW_LEVELS, levels_of, room_for
-from .early_conditions import EARLY, early_conditions
+from .early_conditions import EARLY, early_conditions, needs_whole_match
 from .effects import compile_effects
 from .injective import compile_injective
+from .jumping_back import END, blame_everything, end_of
 from .matcher import (
     OpMatcher,
     compile_root,
@@ -39,6 +42,7 @@ from .matcher import (
     with_late_tests,
 )
 from .replacement import ReplacementMaker, compile_callback, compile_replacement, used_keys, values_bound
+from .shared_parts import SHARED, shared_parts
 from .tracing import MATCH, TRACER, Bindings, Next, ValueMatcher
 
 # Conditions
@@ -62,14 +66,17 @@ def _compile_conditions(rule: Rule, final: Next) -> Next:
 def _compile_condition(known: Condition, required: Require, following: Next) -> Next:
     keys, parameters, remark = required.keys, plain_parameters(known.function, required.parameters), required.remark
     function = known.function
-    tracer = TRACER.get()
+    tracer, jumps = TRACER.get(), END.get() is not None
 
     def check(bound: Bindings) -> bool:
         match: Match = bound[MATCH]
-        if function(match, *[bound[key] for key in keys], **parameters):
+        things = [bound[key] for key in keys]
+        if function(match, *things, **parameters):
             return following(bound)
+        if jumps and needs_whole_match(lambda part: function(part, *things, **parameters), match):
+            blame_everything(bound)
         if remark is not None:
-            match.remarks.append((remark, tuple(bound[key] for key in keys)))
+            match.remarks.append((remark, tuple(things)))
         if tracer is not None:
             tracer.condition(required, bound)
         return False
@@ -190,6 +197,7 @@ def _check_keys(rule: Rule) -> None:
     many = keys_of_many((rule.lhs, *rule.free))
     needed: list[tuple[object, set[str]]] = [(item, used_keys(item) - many) for item in rule.rhs]
     needed += [(each, set(each.keys)) for each in rule.when]
+    needed += [(each, each.needed_keys()) for each in rule.decisions]
     for part, used in needed:
         if unbound := sorted(used - certain):
             names = ", ".join(f"%{_shown(key)}" for key in unbound)
@@ -257,6 +265,12 @@ def _same_types(rule: Rule) -> Next:
     """Returns the last test: the replacements of the roots have their types, and several roots stand in one block."""
     kept = [item.key for item in rule.rhs if isinstance(item, Bound)] if len(rule.rhs) == 1 else []
 
+    def check(bound: Bindings) -> bool:
+        if same_types(bound):
+            return True
+        blame_everything(bound)
+        return False
+
     def same_types(bound: Bindings) -> bool:
         match: Match = bound[MATCH]
         if rule.also and len({op.parent for op in match.roots}) != 1:
@@ -271,7 +285,7 @@ def _same_types(rule: Rule) -> Next:
             )
         )
 
-    return same_types
+    return check
 
 
 def compile_rule(rule: Rule, ctx: Context | None = None) -> CompiledRule:
@@ -324,12 +338,15 @@ def _compile_rule(rule: Rule, ctx: Context | None) -> CompiledRule:
     closed = closed_parts(rule)
     levels = levels_of((rule.lhs, *rule.free))
     closed_token, early_token = CLOSED.set(closed), EARLY.set(early_conditions(rule, bool(closed)))
+    end_token, shared_token = END.set(end_of(rule)), SHARED.set(shared_parts((rule.lhs, *rule.free)))
     try:
         with room_for(levels):
             return _compile_checked(rule, levels)
     finally:
         CLOSED.reset(closed_token)
         EARLY.reset(early_token)
+        END.reset(end_token)
+        SHARED.reset(shared_token)
 
 
 def _check(rule: Rule, ctx: Context | None) -> None:
@@ -350,6 +367,6 @@ def _compile_checked(rule: Rule, levels: int) -> CompiledRule:
     final = _compile_conditions(rule, compile_injective(rule, compile_effects(rule, _same_types(rule))))
     for pattern in (rule.lhs, *rule.free):
         final = with_late_tests(pattern, final)
-    value_matcher = None if rule.rhs or isinstance(rule.lhs, Function) else compile_value(rule.lhs, final)
+    value_matcher = None if rule.rhs or isinstance(rule.lhs, Function | Loops) else compile_value(rule.lhs, final)
     far = is_far_reaching(rule.lhs)
     return CompiledRule(rule, root_names(rule.lhs), far, compile_root(rule.lhs, final), value_matcher, makers, levels)

@@ -8,7 +8,7 @@ alone, since what fails first there is the pattern, which costs less to look at.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import partial
@@ -40,6 +40,15 @@ class EarlyCondition:
             return self.holds(_PartOfMatch(match), *things)
         except _TooEarly:
             return True
+
+
+def needs_whole_match(ask: Callable[[Any], object], match: Match) -> bool:
+    """Returns whether `ask` looks at more of a match than its rule, its root and its session."""
+    try:
+        ask(_PartOfMatch(match))
+    except _TooEarly:
+        return True
+    return False
 
 
 class _TooEarly(Exception):

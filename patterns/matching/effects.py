@@ -11,6 +11,7 @@ from ...dialects.traits import may_fail
 from ..language.equivalence import BlockOrder
 from ..language.match import Match, Session
 from ..language.rules import Rule
+from .jumping_back import blame_everything
 from .tracing import MATCH, Bindings, Next
 
 
@@ -24,6 +25,7 @@ def compile_effects(rule: Rule, following: Next) -> Next:
         for op in match.roots:
             if not op.has_trait(SymbolOpInterface) and not match.session.purity.is_harmless(op):
                 match.remarks.append((f"rule '{rule.name}' leaves '{op.name}', which has an effect", ()))
+                blame_everything(bound)
                 return False
         return following(bound)
 

@@ -20,7 +20,9 @@ from ..language.constraints import Holds, Where
 from ..language.patterns import Pattern, Result
 from ..language.registry import RuleError
 from .closed_parts import CLOSED, match_once
-from .early_conditions import after_binding, conditions_at_the_end
+from .early_conditions import EARLY, after_binding, conditions_at_the_end, needs_whole_match
+from .jumping_back import END, blame_everything
+from .shared_parts import SHARED, match_shared
 from .tracing import MATCH, TRACER, Bindings, Next, ValueMatcher
 
 OpMatcher = Callable[[Operation, Bindings], bool]
@@ -80,6 +82,9 @@ def compile_value(pattern: Pattern, following: Next) -> ValueMatcher:
             alone = closed[id(pattern)] or meaning.value(pattern, lambda bound: True)
         closed[id(pattern)] = alone
         return match_once(pattern, alone, after_binding(pattern.key, following))
+    shared = SHARED.get()
+    if tracer is None and shared is not None and id(pattern) in shared:
+        return match_shared(shared[id(pattern)], EARLY.get() is None, partial(meaning.value, pattern), following)
     compiled = meaning.value(pattern, following)
     return compiled if tracer is None else tracer.value(compiled, partial(meaning.why_not, pattern))
 
@@ -143,7 +148,7 @@ def with_late_tests(pattern: Pattern, following: Next) -> Next:
     late = list(_late_tests(pattern))
     if not late:
         return following
-    tracer = TRACER.get()
+    tracer, jumps = TRACER.get(), END.get() is not None
 
     def check(bound: Bindings) -> bool:
         for key, test in late:
@@ -151,12 +156,18 @@ def with_late_tests(pattern: Pattern, following: Next) -> Next:
                 continue
             reason = test.why_not_with(bound[key], bound[MATCH], bound)
             if reason is not None:
+                if jumps and needs_whole_match(partial(_ask_again, test, bound[key], bound), bound[MATCH]):
+                    blame_everything(bound)
                 if tracer is not None:
                     tracer.structure(bound, reason)
                 return False
         return following(bound)
 
     return check
+
+
+def _ask_again(test: Holds, value: SSAValue, bound: Bindings, match: Any) -> str | None:
+    return test.why_not_with(value, match, bound)
 
 
 def _late_tests(pattern: Pattern) -> Iterator[tuple[str, Holds]]:

@@ -9,6 +9,7 @@ from typing import Any, Final
 from xdsl.ir import Operation, OpResult, SSAValue
 
 from ...lazy_dataclass import dataclass
+from ..language.numbers import shown_condition
 from ..language.rules import Require
 
 Bindings = dict[str, Any]
@@ -18,7 +19,18 @@ Next = Callable[[Bindings], bool]
 MATCH: Final = ""
 """The key under which the bindings hold the `Match` itself."""
 
-SLOTS = (".operands", ".returned", ".yielded", ".result", ".holes", "|arm", "|ops")
+SLOTS = (
+    ".operands",
+    ".returned",
+    ".yielded",
+    ".result",
+    ".holes",
+    ".arguments",
+    ".arguments.body",
+    ".arguments.at",
+    "|arm",
+    "|ops",
+)
 """The ends of keys under which matchers note things that are no names of a pattern."""
 
 
@@ -85,7 +97,7 @@ class Tracer:
 
     def condition(self, required: Require, bound: Bindings) -> None:
         """Records that a named condition did not hold."""
-        self._failed(bound, f"condition '{required.name}' does not hold", None, None)
+        self._failed(bound, f"condition '{shown_condition(required)}' does not hold", None, None)
 
     def structure(self, bound: Bindings, reason: str, at: Operation | None = None, further: int = 0) -> None:
         """Records that a larger pattern did not fit at the op `at`, `further` steps beyond what is bound."""

@@ -28,6 +28,7 @@ from ..language.functions import Purity, enclosing_module, is_open
 from ..language.match import Match, Session, users_of
 from ..language.numbers import counts_users
 from ..language.patterns import depth
+from ..language.registry import RuleError
 from ..language.rules import Rule
 from ..matching.compiled_rule import compiled_once
 from ..matching.dispatch import Dispatch
@@ -81,6 +82,9 @@ class Driver:
         limit: int = REWRITES_OF_ONE_OP,
     ):
         self._ctx = ctx
+        rules = list(rules)
+        if decider := next((rule for rule in rules if rule.decisions), None):
+            raise RuleError(f"rule '{decider.name}' decides about loops, and replaces nothing")
         with patient_collector():
             self._rules = [compiled_once(rule, ctx) for rule in rules]
         self._dispatch = Dispatch(self._rules)

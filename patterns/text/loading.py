@@ -13,26 +13,27 @@ from ...core.ir.verification import verify_module
 from ...core.messages.collector import patient_collector
 from ...core.messages.diagnostics import OperationError, StepwellError
 from ...core.text.parsing import make_context, parse_text, read_source
-from ...dialects.pattern import combinators, constraints
+from ...dialects.pattern import combinators, constraints, loops
 from ...dialects.pattern import ops as dialect
 from ..examples.pattern import rules_of_functions
 from ..language import conditions as conditions  # registers the conditions
 from ..language.combinators import Expression
 from ..language.constraints import Literal, Not
+from ..language.loops import Loops
 from ..language.patterns import Any_, Capture, Constant, Op, Or, Pattern, Rest, Result, Splat, all_below
 from ..language.registry import RuleError
 from ..language.registry import load_rule_functions as load_rule_functions
-from ..language.rules import Bound, Build, Computed, Create, Replacement, Require, Rule, root_pattern
+from ..language.rules import Bound, Build, Computed, Create, Decide, Replacement, Require, Rule, root_pattern
 from ..language.structures import Call, Function, If
 from ..matching.compiled_rule import compile_rule
 from ..pdl.importer import rules_of_pdl
-from .patterns import pattern_of
+from .patterns import loops_of, pattern_of
 
-ROOTS = (Op, Constant, Splat, Literal, Call, If, Expression)
+ROOTS = (Op, Constant, Splat, Literal, Call, If, Expression, Loops)
 """The patterns of which one must be in a root. The others match block arguments too."""
 
-ENDS = (dialect.ReplaceOp, dialect.RewriteOp, dialect.PartitionOp)
-"""The ops that end a rule."""
+ENDS = (dialect.ReplaceOp, dialect.RewriteOp, dialect.PartitionOp, loops.DecideOp)
+"""The ops that end a rule, the last one of which several may stand there."""
 
 NO_PATTERNS = (constraints.AttributeOp, constraints.ComputeOp)
 """The ops before the replacement that stand for attributes."""
@@ -113,6 +114,7 @@ class _RuleReader:
         op = self._op
         self._find_captures()
         conditions: list[Require] = []
+        decisions: list[Decide] = []
         last = op.body.block.last_op
         assert isinstance(last, ENDS)
         for part in op.body.block.ops:
@@ -124,16 +126,21 @@ class _RuleReader:
             elif part.results and not isinstance(part, NO_PATTERNS):
                 made = self._patterns[part.results[0]] = self._pattern(part)
                 self._places[id(made)] = part
+            elif isinstance(part, loops.DecideOp) and isinstance(last, loops.DecideOp):
+                decisions.append(self._decision(part))
             elif isinstance(part, ENDS) and part is not last:
                 raise OperationError(part, f"a rule ends once, but '{last.name}' comes after this")
-        others = () if isinstance(last, dialect.ReplaceOp) else tuple(last.others)
-        root, also = root_pattern(tuple(self._patterns[each] for each in (last.root, *others)))
+        roots = self._roots(last)
+        root, also = root_pattern(tuple(self._patterns[each] for each in roots))
+        if isinstance(root, Loops) != bool(decisions):
+            kind = "a rule about loops ends in 'pattern.decide', and no other does"
+            raise OperationError(last, kind)
         if not any(isinstance(part, ROOTS) for part in all_below(root)) or isinstance(root, Function | Not):
             raise OperationError(
                 last, "the root of a rule must be a 'pattern.op' or another pattern of what an op computes"
             )
         free = self._free(root, conditions)
-        self._check_reached((last.root, *others), free)
+        self._check_reached(roots, free)
         return Rule(
             name=op.rule_name.data,
             lhs=root,
@@ -146,7 +153,30 @@ class _RuleReader:
             also=also,
             injective=op.injective is not None,
             effects=op.effects is not None,
+            decisions=tuple(decisions),
         )
+
+    def _roots(self, last: Operation) -> tuple[SSAValue, ...]:
+        """Returns the values of the roots of a rule that ends in `last`."""
+        if isinstance(last, loops.DecideOp):
+            inside = {value for each in self._patterns for value in _parts(each)}
+            found = [
+                value for value in self._patterns if isinstance(value.owner, loops.LoopsOp) and value not in inside
+            ]
+            if len(found) != 1:
+                message = (
+                    f"a rule that decides is about one block, nest or kernel that holds all else, found {len(found)}"
+                )
+                raise OperationError(last, message)
+            return tuple(found)
+        assert isinstance(last, dialect.ReplaceOp | dialect.RewriteOp | dialect.PartitionOp)
+        return (last.root, *(() if isinstance(last, dialect.ReplaceOp) else last.others))
+
+    def _decision(self, op: loops.DecideOp) -> Decide:
+        given = () if op.parameters is None else tuple(op.parameters.data.items())
+        found = Decide(self._key(op.target), (*given, *self._captured(op)), op.because.data)
+        self._places[id(found)] = op
+        return found
 
     def _key(self, value: SSAValue) -> str:
         if value not in self._keys:
@@ -160,8 +190,9 @@ class _RuleReader:
         """
         for op in self._op.body.block.ops:
             if isinstance(op, constraints.AttributeOp):
-                if not isinstance(op.op.owner, dialect.OpOp | dialect.AnyOperationOp):
-                    raise OperationError(op, "only a 'pattern.op' or 'pattern.any_op' has attributes")
+                if not isinstance(op.op.owner, dialect.OpOp | dialect.AnyOperationOp | loops.LoopsOp):
+                    message = "only a 'pattern.op', 'pattern.any_op' or a pattern of loops has attributes"
+                    raise OperationError(op, message)
                 capture = (op.attribute_name.data, Capture(self._key(op.result)))
                 self._captures.setdefault(op.op, []).append(capture)
 
@@ -194,6 +225,8 @@ class _RuleReader:
 
     def _other_pattern(self, op: Operation, key: str) -> Pattern:
         try:
+            if isinstance(op, loops.LoopsOp):
+                return loops_of(op, key, self._operands(op.operands), tuple(self._captures.get(op.results[0], ())))
             found = pattern_of(op, key, self._operands(op.operands))
         except RuleError as error:
             raise OperationError(op, error.message, hint=error.hint) from error
@@ -204,7 +237,7 @@ class _RuleReader:
     def _operands(self, values: Sequence[SSAValue]) -> tuple[Pattern, ...]:
         return tuple(self._patterns[value] for value in values)
 
-    def _captured(self, op: dialect.CreateOp) -> Iterator[tuple[str, Capture | Computed]]:
+    def _captured(self, op: dialect.CreateOp | loops.DecideOp) -> Iterator[tuple[str, Capture | Computed]]:
         names = () if op.captured_names is None else op.captured_names.data
         for name, value in zip(names, op.captured, strict=True):
             assert isinstance(name, StringAttr)
@@ -253,9 +286,9 @@ class _RuleReader:
                 _check_used(op.body.block, "the expression does not depend on this op")
 
     def _replacement_of(
-        self, last: dialect.ReplaceOp | dialect.RewriteOp | dialect.PartitionOp
+        self, last: dialect.ReplaceOp | dialect.RewriteOp | dialect.PartitionOp | loops.DecideOp
     ) -> tuple[Replacement, ...]:
-        if isinstance(last, dialect.PartitionOp):
+        if isinstance(last, dialect.PartitionOp | loops.DecideOp):
             return ()
         if isinstance(last, dialect.ReplaceOp):
             kept = Bound(self._key(last.replacement))
@@ -282,6 +315,11 @@ class _RuleReader:
                 case _:
                     raise OperationError(op, "only 'pattern.create', 'pattern.build' and 'pattern.yield' belong here")
         raise OperationError(last, "the replacement does not end in 'pattern.yield'")
+
+
+def _parts(value: SSAValue) -> tuple[SSAValue, ...]:
+    """Returns what a pattern of loops holds."""
+    return tuple(value.owner.operands) if isinstance(value.owner, loops.LoopsOp) else ()
 
 
 def _is_named_at_the_end(value: SSAValue) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Operation
 
-from ...dialects.pattern import combinators, structures
+from ...dialects.pattern import combinators, loops, structures
 from ...dialects.pattern import constraints as dialect
 from ..language.chains import Chain
 from ..language.combinators import Expression, Together, associative
@@ -23,7 +23,8 @@ from ..language.constraints import (
     Test,
     Where,
 )
-from ..language.patterns import Any_, Pattern
+from ..language.loops import Axis, Loops
+from ..language.patterns import Any_, Capture, Pattern
 from ..language.registry import RuleError
 from ..language.structures import Call, Dominates, Function, If
 
@@ -95,6 +96,9 @@ def _structure_of(op: Operation, key: str, operands: tuple[Pattern, ...]) -> Pat
             if len(then) == 1:
                 return If(condition, then[0], otherwise[0], key)
             return If(condition, then, otherwise, key)
+        case loops.AxisOp():
+            extent = None if op.extent is None else op.extent.value.data
+            return Axis(None if op.kind is None else op.kind.data, extent, key)
         case combinators.AssocOp():
             return associative(operands[0], key)
         case combinators.TogetherOp():
@@ -105,6 +109,17 @@ def _structure_of(op: Operation, key: str, operands: tuple[Pattern, ...]) -> Pat
             return Expression(last.value, tuple(zip(op.body.block.args, operands, strict=True)), key)
         case _:
             return None
+
+
+def loops_of(
+    op: loops.LoopsOp, key: str, operands: tuple[Pattern, ...], captures: tuple[tuple[str, Capture], ...]
+) -> Loops:
+    """Returns the pattern of a block, of loops or of a loop function. Raises `RuleError` where there is none."""
+    kind = op.name.removeprefix("pattern.")
+    wanted = () if op.wanted is None else tuple(op.wanted.data.items())
+    count = len(op.arguments)
+    arguments, inside = operands[:count], operands[count:]
+    return Loops(kind, arguments, inside, (*wanted, *captures), key, op.unordered is not None)  # pyright: ignore
 
 
 def _call(op: structures.CallOp, key: str, operands: tuple[Pattern, ...]) -> Call:

@@ -17,7 +17,7 @@ from ..element_types import Array
 from . import control, memory, nests, tiles, vectors, views
 from .buffers import Arguments, arguments_of, flattened
 from .faults import fault
-from .state import MAX_DEPTH, MAX_STEPS, Machine, Prepare, Watch, symbol_of
+from .state import MAX_DEPTH, MAX_STEPS, Machine, Native, Prepare, Watch, symbol_of
 
 TABLES: dict[str, Prepare] = {
     **memory.TABLE,
@@ -42,6 +42,7 @@ def run_loops(
     max_steps: int = MAX_STEPS,
     max_depth: int = MAX_DEPTH,
     watch: Watch | None = None,
+    natives: Mapping[str, Native] | None = None,
 ) -> tuple[Array, ...]:
     """
     Runs `@entry` of `module`, a `tensor_loop.func` or a `func.func` on buffers, and returns its outputs.
@@ -53,9 +54,9 @@ def run_loops(
 
     Raises `LoopFault` where the program does what no program may do: see `Kind`. Raises `ReferenceFailure` where a
     check of the program fails. The program may take `max_steps` ops and calls `max_depth` deep. `watch` is told of each
-    call before it runs and after it has returned.
+    call before it runs and after it has returned. `natives` run in the place of the functions of their names.
     """
-    runner = LoopRunner(module, max_steps=max_steps, max_depth=max_depth, watch=watch)
+    runner = LoopRunner(module, max_steps=max_steps, max_depth=max_depth, watch=watch, natives=natives)
     return runner.run(entry, arrays, module, weights=weights)
 
 
@@ -69,10 +70,12 @@ class LoopRunner:
         max_steps: int = MAX_STEPS,
         max_depth: int = MAX_DEPTH,
         watch: Watch | None = None,
+        natives: Mapping[str, Native] | None = None,
     ):
         functions = {name: op for op in module.body.block.ops if (name := symbol_of(op)) is not None}
         self._machine = Machine(functions, TABLES, max_steps, max_depth)
         self._machine.watch = watch
+        self._machine.natives = natives or {}
 
     def run(
         self,

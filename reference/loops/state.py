@@ -28,6 +28,9 @@ Step = Callable[[Frame], None]
 Watch = Callable[[Operation, Sequence[Any], bool], None]
 """A function that is told of each call: the function called, its arguments, and whether it has returned."""
 
+Native = Callable[[Sequence[Any]], None]
+"""A function without results that is not interpreted. It takes the values of its arguments."""
+
 MAX_STEPS = 50_000_000
 MAX_DEPTH = 64
 
@@ -49,6 +52,8 @@ class Machine:
         self.parallel: list[ParallelLoop] = []
         self.globals: dict[str, Buffer] = {}
         self.watch: Watch | None = None
+        self.natives: Mapping[str, Native] = {}
+        """The functions that are run by somebody else, by name."""
         self._prepared: dict[str, Function] = {}
 
     def tick(self) -> int:

@@ -80,6 +80,7 @@ class _Product:
         self.rows, self.columns = shape_of(op.acc.type)
         self.depth = int(op.depth.value.data)
         self.group = 1 if op.groups is None else group_of(op.a_place.type.element_type)
+        self.products = op.products
         self.dtype = dtype_of(op.acc.type)
 
     def step(self, frame: Frame) -> None:
@@ -93,7 +94,7 @@ class _Product:
             left, right = left.astype(self.dtype), right.astype(self.dtype)
         total = np.array(np.broadcast_to(frame[self.acc], (self.rows, self.columns)))
         part = total[rows.start : rows.stop]
-        for depth in range(self.depth * self.group):
+        for depth in range(self.depth * self.products):
             part = self._added(part, left[:, depth : depth + 1], right[depth : depth + 1])
         total[rows.start : rows.stop] = part
         frame[self.result] = total
@@ -107,7 +108,7 @@ class _Product:
     def _left(self, frame: Frame, rows: int) -> Array:
         """Returns A, of `rows` rows and a column per step of the sum and element of a group."""
         indices = [frame[slot] for slot in self.a_indices]
-        shape = (rows, self.depth * self.group)
+        shape = (rows, self.depth * self.products)
         if self.op.uses_amx:
             whole = (-(-rows // AMX_ROWS) * AMX_ROWS, shape[1])
             check_lanes(self.op, self.op.a, frame[self.a], _lanes(self.op.a_place, indices, whole))
@@ -124,6 +125,10 @@ class _Product:
         if op.groups is None:
             return _loaded(self.scope, op, op.b, frame[self.b], lanes)
         found = _loaded(self.scope, op, op.b, frame[self.b], self._groups(lanes))
+        if op.nibbles is not None:
+            bytes_ = unsigned(found)
+            found = np.concatenate([bytes_ & 15, bytes_ >> 4], axis=-1)
+            return found.transpose(0, 2, 1).reshape(self.depth * self.products, columns)
         return found.transpose(0, 2, 1).reshape(self.depth * self.group, columns)
 
     def _groups(self, lanes: list[Array]) -> list[Array]:

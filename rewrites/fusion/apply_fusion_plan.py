@@ -79,8 +79,9 @@ class _Functions:
     ) -> str:
         """Returns the name of a function with copies of `ops` that gives `outputs`, results of some of them."""
         key = structural_hash_of_ops(ops, inputs, self._texts)
-        if len(outputs) > 1:
-            key += "".join(f" {ops.index(value.owner)}" for value in outputs)  # pyright: ignore[reportArgumentType]
+        if tuple(outputs) != tuple(ops[-1].results):
+            places = {result: f" {number}.{result.index}" for number, op in enumerate(ops) for result in op.results}
+            key += "".join(places[value] for value in outputs)  # pyright: ignore[reportArgumentType]
         if key not in self.by_hash:
             self.by_hash[key] = self._names.fresh(stem)
             function = outlined(self.by_hash[key], ops, outputs, inputs, PRIMITIVE)
@@ -104,7 +105,7 @@ def _outline(ops: list[Operation], made: _Functions, purity: Purity) -> None:
     block = ops[0].parent
     assert block is not None
     outputs = _outputs(ops)
-    root = _gathered(ops) if len(outputs) > 1 else ops[-1]
+    root = _gathered(ops) if any(value.owner is not ops[-1] for value in outputs) else ops[-1]
     copied, splats = _splats(ops)
     inputs = captured_values([*copied, *ops])
     name = made.name_of([*copied, *ops], outputs, inputs, function_stem(ops))
@@ -128,11 +129,12 @@ def _outline(ops: list[Operation], made: _Functions, purity: Purity) -> None:
 
 
 def _outputs(ops: Sequence[Operation]) -> list[SSAValue]:
-    """Returns the results of `ops` that are used outside, that of the last one anyway."""
+    """Returns the results of `ops` that are used outside. Where nothing uses the last op, all of its results count."""
     inside = {each for op in ops for each in op.walk()}
-    return [
-        op.results[0] for op in ops if op is ops[-1] or any(use.operation not in inside for use in op.results[0].uses)
+    used: list[SSAValue] = [
+        value for op in ops for value in op.results if any(use.operation not in inside for use in value.uses)
     ]
+    return used or list(ops[-1].results)
 
 
 def _gathered(ops: Sequence[Operation]) -> Operation:

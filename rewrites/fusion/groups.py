@@ -24,7 +24,7 @@ MOST_BETWEEN = 64
 @dataclass(eq=False)
 class Group:
     """
-    Ops that are to be one function. `root` is the last one whose result is used outside, as a rule the only one, and
+    Ops that are to be one function. `root` is the last one whose results are used outside, as a rule the only one, and
     all others lead to such ops.
     """
 
@@ -176,11 +176,11 @@ class Groups:
 
 def is_member(op: Operation) -> bool:
     """
-    Returns whether `op` may be in a group, leaving its kind aside: it computes one tensor, has no effect and is no
+    Returns whether `op` may be in a group, leaving its kind aside: it computes tensors, has no effect and is no
     constant.
     """
-    one_tensor = len(op.results) == 1 and isinstance(op.results[0].type, TensorType)
-    return one_tensor and is_pure(op) and not is_constant_op(op)
+    tensors = bool(op.results) and all(isinstance(result.type, TensorType) for result in op.results)
+    return tensors and is_pure(op) and not is_constant_op(op)
 
 
 __all__ = ["Group", "Groups", "is_member", "merged_kind", "shape_of_value", "sizes_of", "without_ones"]

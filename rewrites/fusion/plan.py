@@ -19,7 +19,7 @@ from ...analysis.op_kind import facts_of_op, kind_of_op
 from ...analysis.post_dominators import PostDominators
 from ...core.messages.diagnostics import fail
 from ...core.roles import PREPARE
-from ...dialects.traits import LoopSemantics, is_pure, may_fail
+from ...dialects.traits import LoopSemantics, LoopTemplate, is_pure, may_fail
 from ...patterns.language.functions import functions_of, is_closed
 from .groups import is_member
 from .siblings import UnitOf, obstacle
@@ -198,13 +198,11 @@ def why_opaque(op: Operation) -> str | None:
         return "it ends its block"
     if isinstance(op, func.CallOp):
         return "it calls a function, which stays as it is"
-    if len(op.results) != 1:
-        return f"it has {len(op.results)} results, expected one"
     if isinstance(op, LoopSemantics) and not is_pure(op):
         return "it has an effect"
     if may_fail(op):
         return "it may fail at run time"
-    if not is_member(op) or (not isinstance(op, LoopSemantics) and op.name != "graph.call_kernel"):
+    if not is_member(op) or (not isinstance(op, LoopSemantics | LoopTemplate) and op.name != "graph.call_kernel"):
         return "it is no computation on tensors"
     if kind_of_op(op) is OpKind.OPAQUE:
         return "nothing is known about which elements it needs"

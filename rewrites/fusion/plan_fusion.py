@@ -15,7 +15,7 @@ from ...core.messages.articles import with_article
 from ...core.messages.diagnostics import emit_remark, remarks_wanted
 from ...core.passes.applications import allowed
 from ...core.passes.base import StepwellPass, count
-from ...dialects.traits import LoopSemantics
+from ...dialects.traits import LoopSemantics, LoopTemplate
 from ...lazy_dataclass import dataclass
 from ...patterns.language.constants import is_constant_op
 from ...patterns.matching.tracing import value_name
@@ -221,7 +221,8 @@ class _Planner:
         opaque = user if consumer is None else producer
         if (group is None and consumer is None) or is_constant_op(opaque):
             return
-        if isinstance(opaque, LoopSemantics | func.CallOp) and (reason := why_opaque(opaque)) is not None:
+        computes = isinstance(opaque, LoopSemantics | LoopTemplate | func.CallOp)
+        if computes and (reason := why_opaque(opaque)) is not None:
             emit_remark(user, f"not fused: '{opaque.name}' is in no group: {reason}")
 
     def _why_apart(self, producer: Group, user: Operation, consumer: Group) -> str:
@@ -236,13 +237,18 @@ class _Planner:
                 users = self.groups.post_dominators.users(producer.root)
                 outside = [each for each in users if self.groups.of(each) is not producer]
                 return (
-                    failing.remark.replace("{name}", value_name(producer.root.results[0]))
+                    failing.remark.replace("{name}", _name(producer.root))
                     .replace("{users}", str(len(outside)))
                     .replace("{consumer}", f"'{user.name}'")
                 )
         if fitting:
             return f"no condition of rule '{fitting[0].name}' says why"
         return f"no rule merges {_kind(producer)} group into {_kind(consumer)} group"
+
+
+def _name(op: Operation) -> str:
+    """Returns how a remark calls what an op computes: its result, or the op itself where there are several."""
+    return value_name(op.results[0]) if len(op.results) == 1 else f"'{op.name}'"
 
 
 def _kind(group: Group) -> str:

@@ -9,6 +9,7 @@ from xdsl.utils.exceptions import PassFailedException
 from ...core.passes.base import StepwellPass
 from ...lazy_dataclass import dataclass
 from ...patterns.language.functions import functions_of
+from ...patterns.running.decisions import check_replaces
 from ...patterns.running.partition import Partitioner
 from ...patterns.running.selection import selected
 from ...patterns.text.loading import rules_of_file
@@ -45,6 +46,7 @@ class PartitionPatternPass(StepwellPass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         chosen = selected(rules_of_file(self.file, ctx), self.rules, "fast", f"'{self.file}'", self.file)
+        check_replaces(chosen, self.name)
         attributes = dict(self._pair(each) for each in self.attributes)
         for rule in chosen:
             partitioner = Partitioner(rule, op, attributes, ctx=ctx, name=self.function_name)

@@ -66,8 +66,14 @@ def scales_of_outputs(match: Match, op: Conv2dOp | MatmulOp, kernel: DequantizeO
 
 @condition("byte-kernel", protects="cost")
 def byte_kernel(match: Match, op: Conv2dOp) -> bool:
-    """The convolution has one group: there are kernels on bytes for it."""
-    return plain_properties(op)["groups"] == 1
+    """There are kernels on bytes for the convolution: it has one group, or one channel and one output in each."""
+    groups = plain_properties(op)["groups"]
+    return groups == 1 or {groups} == {shape_of(each)[_channels(op)] for each in (op.operands[0], op.results[0])}
+
+
+def _channels(op: Conv2dOp) -> int:
+    """Returns the dimension of the channels of an image."""
+    return plain_properties(op)["data_layout"].index("C")
 
 
 @condition("sums-fit")
@@ -117,7 +123,7 @@ def integer_conv2d(match: Match, op: Conv2dOp, data: DequantizeOp, kernel: Dequa
     weights, _ = _signed(match, kernel)
     image = _padded(match, image, zero, properties)
     sums = _windows(match, image, weights, {**properties, "padding": (0, 0, 0, 0), "out_dtype": "i32"})
-    layout, channels = properties["kernel_layout"], properties["data_layout"].index("C")
+    layout, channels = properties["kernel_layout"], _channels(op)
     over = [axis for axis, name in enumerate(layout) if name != "O"]
     spread = [-1, *[1] * (3 - channels)]
     if zero:
@@ -135,7 +141,7 @@ def _windows(match: Match, image: SSAValue, weights: SSAValue, properties: dict[
     `LEAST_EXTENT`: kernels on bytes want as many, and rows of images move as a whole.
     """
     image_shape, shape = shape_of(image), shape_of(weights)
-    plain = properties["data_layout"] == "NCHW" and properties["kernel_layout"] == "OIHW"
+    plain = properties["data_layout"] == "NCHW" and properties["kernel_layout"] == "OIHW" and properties["groups"] == 1
     if not plain or DYNAMIC_INDEX in (*image_shape, *shape):
         return emit(match, "conv2d", image, weights, **properties)
     outputs, inputs, height, width = shape

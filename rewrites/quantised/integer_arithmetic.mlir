@@ -31,7 +31,7 @@ pattern.rule "integer-conv2d" quantised doc "conv2d(dequantize(x), dequantize(w)
     known-zero-point(%zx) remark "kept on floats: the zero point of the input is not known",
     known-zero(%zw) remark "kept on floats: the zero point of the weights is not 0",
     scales-of-outputs(%root, %kernel) remark "kept on floats: the scales of the weights are not those of output channels",
-    byte-kernel(%root) remark "kept on floats: there is no kernel on bytes for groups",
+    byte-kernel(%root) remark "kept on floats: there is no kernel on bytes for groups of several channels",
     sums-fit(%root) remark "kept on floats: the sums could exceed 32 bits"
 
 pattern.rule "integer-matmul" quantised doc "matmul(dequantize(x), dequantize(w)) = f32(matmul(x, w) - zero points * sums) * scales"
@@ -43,6 +43,13 @@ pattern.rule "integer-matmul" quantised doc "matmul(dequantize(x), dequantize(w)
     known-zero-point(%zw) remark "kept on floats: the zero point of the right operand is not known",
     scales-of-outputs(%root, %kernel) remark "kept on floats: the scales of the right operand are not those of columns",
     sums-fit(%root) remark "kept on floats: the sums could exceed 32 bits"
+
+// Weights alone. Sums are regrouped, and the scale is multiplied when a block is summed up.
+
+pattern.rule "packed-matmul" rounding doc "matmul(x, dequantize(w)) reads constant bytes w, with a scale for each column or block of one"
+  : matmul(%x, dequantize(%w, %s, %z) as %kernel) => @packed-matmul(%root, %kernel)
+  where float32(%root), byte(%w), known-at-load(%kernel) remark "kept on floats: the weights are not known at load",
+    blocks-of-columns(%kernel) remark "kept on floats: the scales are not those of columns or of whole blocks of them"
 
 // Scales.
 

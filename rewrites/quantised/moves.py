@@ -85,10 +85,8 @@ def one_scale(match: Match, thing: Thing) -> bool:
 
 @condition("moves-scales")
 def moves_scales(match: Match, op: Operation, real: DequantizeOp) -> bool:
-    """One scale serves all elements, or the op is a `graph.permute_dims` of a tensor with a scale for each index."""
-    return not shape_of(real.operands[1]) or (
-        op.name == "graph.permute_dims" and not plain_properties(real)["block_size"]
-    )
+    """One scale serves all elements, or the op is a `graph.permute_dims`."""
+    return not shape_of(real.operands[1]) or op.name == "graph.permute_dims"
 
 
 @builder("moved-integers")
@@ -98,14 +96,21 @@ def moved_integers(match: Match, op: Operation, real: DequantizeOp) -> Sequence[
         return None
     quantized, scale, zero = real.operands
     moved = match.create(op.name, [quantized, *op.operands[1:]], None, op.properties).results[0]
-    axis = plain_properties(real)["axis"]
+    axis, block_size = (plain_properties(real)[name] for name in ("axis", "block_size"))
+    if block_size:
+        scale = match.create(op.name, [scale], None, op.properties).results[0]
+        number = splat_number(zero)
+        if number is None:
+            zero = match.create(op.name, [zero], None, op.properties).results[0]
+        else:
+            zero = full(match, number, dtype_of(zero), shape_of(scale))
     if shape_of(scale):
         rank = len(shape_of(quantized))
         axes = plain_properties(op)["axes"]
         order = tuple(reversed(range(rank))) if axes is None else tuple(each % rank for each in axes)
         axis = order.index(axis % rank)
     op_type: Any = type(real)
-    properties = python_properties(op_type, {"axis": axis})
+    properties = python_properties(op_type, {"axis": axis, "block_size": block_size})
     return match.create(real.name, [moved, scale, zero], [op.results[0].type], properties).results
 
 

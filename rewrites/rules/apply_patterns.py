@@ -13,6 +13,7 @@ from ...core.passes.base import StepwellPass
 from ...lazy_dataclass import dataclass
 from ...patterns.language.functions import is_open, is_primitive
 from ...patterns.language.rules import Rule
+from ...patterns.running.decisions import check_replaces
 from ...patterns.running.driver import REWRITES_OF_ONE_OP, Driver
 from ...patterns.running.selection import check_limit, selected
 from ...patterns.text.loading import rules_of_file
@@ -57,6 +58,7 @@ class ApplyPatternsPass(StepwellPass):
                 raise PassFailedException(
                     f"{self.name}: rule '{rule.name}' has no replacement; it is for the pass partition-pattern"
                 )
+        check_replaces(chosen, self.name)
         check_limit(self.limit, self.name)
         Driver(ctx, chosen, enter=self._enters, limit=self.limit).run(op)
 

@@ -49,7 +49,7 @@ def _slice(match: Match, value: SSAValue, kept: Sequence[range]) -> Sequence[SSA
 def composed_slices(match: Match, outer: StridedSliceOp, inner: StridedSliceOp) -> Sequence[SSAValue] | None:
     """One `graph.strided_slice` of the operand of `inner`. Declines unknown sizes, and what keeps no element."""
     first, second = _ranges(inner), _ranges(outer)
-    if first is None or second is None:
+    if first is None or second is None or not all(second):
         return None
     kept = [
         places[chosen.start : chosen.stop : chosen.step] if chosen.step > 0 else _backwards(places, chosen)

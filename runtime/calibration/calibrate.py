@@ -16,21 +16,22 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
 
 from ...core.ir.verification import verify_module
-from ...core.messages.articles import with_article
-from ...core.messages.diagnostics import Diagnostic, did_you_mean, listening, render
+from ...core.messages.diagnostics import Diagnostic, listening, render
 from ...core.passes.pipelines import run_pipeline
 from ...core.text.parsing import make_context, parse
 from ...reference.run import run as run_reference
 from ...rewrites.calibration.calibrate_module import CalibrateMapPass, CalibrateModulePass
 from ...rewrites.calibration.plan import Slice, read_map
+from ...rewrites.calibration.statistics import SIDES, StatisticsOptions, TensorStatistics
+from ...rewrites.calibration.statistics import load_statistics as load_statistics
+from ...rewrites.calibration.statistics import save_statistics as save_statistics
 from ...rewrites.simplify.remove_unused_functions import RemoveUnusedFunctionsPass
 from ..compile import compile
 from ..errors import ArgumentError
-from ..program.arrays import check_type
 from ..program.describe import array_type, functions, input_names
 from ..program.weights import reference_weights
 from ..source import copy_of
-from .statistics import SIDES, StatisticsOptions, TensorStatistics
+from .batches import arguments_of, checked_batches, in_batch
 
 Array = np.ndarray[Any, Any]
 CallData = dict[str, list[Array]]
@@ -117,7 +118,7 @@ class Calibrator:
 
         Raises ArgumentError when these do not fit, and whatever the program fails with.
         """
-        results = self._run(*self._arguments(batch))
+        results = self._run(*arguments_of(self.entry, self.inputs, batch))
         return {
             name: [
                 {
@@ -128,18 +129,6 @@ class Calibrator:
             ]
             for name, calls in self.calls.items()
         }
-
-    def _arguments(self, batch: Mapping[str, Any]) -> list[Any]:
-        names = [name for name, _ in self.inputs]
-        for name in batch:
-            if name not in names:
-                hint = did_you_mean(name, names) or f"it has {', '.join(names) or 'none'}"
-                raise ArgumentError(f"'{self.entry}' has no argument '{name}'; {hint}")
-        for name, type_ in self.inputs:
-            if name not in batch:
-                raise ArgumentError(f"the data has no array for argument '{name}' ({type_})")
-            check_type(batch[name], type_, name)
-        return [batch[name] for name in names]
 
 
 def calibrate(
@@ -204,18 +193,11 @@ def run_batches(calibrator: Calibrator, batches: Iterable[Mapping[str, Any]], co
     """Runs every batch and hands its data to every collector. Returns the number of batches, at least one."""
     chosen = list(collectors)
     count = 0
-    for count, batch in enumerate(batches, 1):
-        if not isinstance(batch, Mapping):
-            found = with_article(type(batch).__name__)
-            raise ArgumentError(f"batch {count} is {found}, expected a dictionary of arrays by argument name")
-        try:
+    for count, batch in checked_batches(batches):
+        with in_batch(count):
             data = calibrator.run(batch)
-        except ArgumentError as error:
-            raise ArgumentError(f"batch {count}: {error}") from error
         for collector in chosen:
             collector.add(data)
-    if not count:
-        raise ArgumentError("there is no batch to calibrate with, expected at least one")
     return count
 
 

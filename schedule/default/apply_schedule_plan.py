@@ -95,9 +95,10 @@ class ApplySchedulePlanPass(StepwellPass):
         refuse_unused(op)
         for function in ops_of(op, FuncOp):
             self.count("loops over rows fused", fuse_rows(function))
-            check_rows(function)
-            self.count("maxima relaxed", relax_maxima(function, target.has_wide_registers))
-            check_share(function)
+            blocks = ops_of(function, BlockOp)
+            check_rows(blocks)
+            self.count("maxima relaxed", relax_maxima(blocks, target.has_wide_registers))
+            check_share(blocks)
             self.count("loops parallelized", parallelize(function))
         for block in ops_of(op, BlockOp):
             for name in STRIPPED:

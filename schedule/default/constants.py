@@ -9,7 +9,7 @@ from xdsl.ir import BlockArgument, Operation, SSAValue
 from ...core.ir.walk import ops_of
 from ...core.roles import PREPARE
 from ...dialects.graph.calls import CallKernelOp
-from ...dialects.tensor_loop import FuncOp
+from ...dialects.tensor_loop import FuncOp, GridOp
 from ...dialects.traits import constant_kind
 from ..bytes.products import is_byte_product
 from ..kernels.contraction import Contraction
@@ -36,21 +36,25 @@ class Constants:
 
     def reason_against(self, kernel: FuncOp, c: Contraction, options: Options) -> str | None:
         """Returns why the right operand of `c`, in `kernel`, cannot be laid out once, or `None` where it can."""
+        reason = self.reason_against_operand(kernel, c.grid, c.b.buffer)
+        is_batch = any(axis in c.b.axes() for axis in c.outer)
+        if reason is None and is_batch and is_byte_product(c, options.target, True, options.flush):
+            return "its right operand is a batch of matrices of bytes, and panels of bytes hold one"
+        return reason
+
+    def reason_against_operand(self, kernel: FuncOp, grid: GridOp, buffer: SSAValue) -> str | None:
+        """Returns why `buffer`, a right operand that `grid` reads, cannot be laid out once, or `None` where it can."""
         users = self.users(kernel)
         if not users or kernel.sym_visibility is None:
             return f"@{kernel.sym_name.data} is no private function that the program calls"
         if any(_in_prepare(call) for call in users):
             return f"@{kernel.sym_name.data} prepares weights itself"
-        buffer = c.b.buffer
         if not isinstance(buffer, BlockArgument) or buffer.block is not kernel.body.block:
             return "its right operand is computed by the function"
         if buffer.index >= len(kernel.inputs):
             return "its right operand is a result of the function"
-        if any(not c.grid.is_ancestor(use.operation) for use in buffer.uses):
+        if any(not grid.is_ancestor(use.operation) for use in buffer.uses):
             return "something else reads its right operand"
-        is_batch = any(axis in c.b.axes() for axis in c.outer)
-        if is_batch and is_byte_product(c, options.target, True, options.flush):
-            return "its right operand is a batch of matrices of bytes, and panels of bytes hold one"
         if not all(self.is_constant(call.inputs[buffer.index]) for call in users):
             return "its right operand is not the same at every call"
         return None

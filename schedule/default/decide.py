@@ -16,6 +16,7 @@ from xdsl.dialects.builtin import DictionaryAttr, IntegerType, StringAttr, bf16
 from xdsl.ir import Attribute
 
 from ...analysis.loop_nests import levels_of, perfect_block
+from ...core.ir.answers import kept
 from ...core.ir.walk import ops_of
 from ...core.messages.diagnostics import fail
 from ...core.roles import REASON, ROWS, SHARE, TILING
@@ -26,6 +27,7 @@ from ...dialects.schedule import (
     LeftOutAttr,
     OnTilesAttr,
     OrderAttr,
+    PackedAttr,
     TileRegistersAttr,
     TilingAttr,
     TransposeAttr,
@@ -44,9 +46,11 @@ from ..kernels.contraction import Contraction
 from ..kernels.epilogue import epilogue_of
 from ..kernels.given_tiling import attribute_of, refuse, refuse_unfit, tiling_for, tiling_of
 from ..kernels.tilings import Tiling
+from ..packed.choose import choose_packed
+from ..packed.product import PackedProduct
 from ..primitives.nests import function_of
 from ..products.tile_contraction import grids_taken_up
-from ..products.transpose import LANES, Transpose, side_by_side
+from ..products.transpose import LANES, Transpose, transpose_of
 from .given_choices import attribute_of_plan, winograd_for
 from .loop_order import choose_order, why_left_alone
 from .scans import decide_scan, given_order
@@ -63,6 +67,8 @@ class Options:
     """False where Winograd's filtering, which rounds otherwise, is not allowed."""
     flush: bool = False
     """True where numbers of bf16 below 2**-126 may count as zeros."""
+    file: str = ""
+    """The file of the rules that decide, empty for the shipped one."""
 
 
 @dataclass(frozen=True)
@@ -83,6 +89,7 @@ class Decision:
         return self.attribute is None or (isinstance(self.attribute, OrderAttr) and not self.attribute.vectorized.data)
 
 
+@kept
 def block_of(grid: GridOp) -> BlockOp | None:
     """
     Returns the block that the decision about a grid stands on: its only one, or the first of several. It is `None`
@@ -151,6 +158,14 @@ def decide_product(c: Contraction, prepacked: bool, options: Options) -> Decisio
     return Decision(given or chosen, reason if given is None else GIVEN, epilogue, pad)
 
 
+def decide_packed(p: PackedProduct, options: Options) -> Decision:
+    """Decides about a product with packed weights. Fails at the block where its attribute does not fit."""
+    given = TILING in p.c.block.attributes
+    chosen, epilogue = choose_packed(p, options.target), epilogue_of(p.c)
+    reason = f"weights of {p.bits} bits are unpacked in registers, sums of bytes are exact"
+    return Decision(chosen, GIVEN if given else reason, None if epilogue is None else epilogue.grid)
+
+
 def _bytes(c: Contraction, target: Machine) -> tuple[Attribute, str]:
     """Returns how a product of bytes or of bf16 is computed."""
     if on_tile_registers(c, target):
@@ -176,17 +191,6 @@ def _why_tiles(c: Contraction, tiling: Tiling, prepacked: bool, target: Machine)
     return "; ".join(parts)
 
 
-def decide_transpose(t: Transpose) -> Decision:
-    """Decides about a copy that turns rows into columns. Fails at the block where its attribute does not fit."""
-    given = t.block.attributes.get(TILING)
-    if isinstance(given, TransposeAttr):
-        check_side(t, given)
-        return Decision(given, GIVEN)
-    if given is not None:
-        refuse_unfit(t.block, given)
-    return Decision(TransposeAttr.of(side_by_side(t)), "rows of the source are columns of the result")
-
-
 def check_side(t: Transpose, given: TransposeAttr) -> None:
     """Fails at the block of `t` where its columns of tiles cannot be cut up as its attribute says."""
     columns = t.extents[t.column] // LANES
@@ -199,6 +203,9 @@ def decide_order(grid: GridOp) -> Decision:
     block, given = block_of(grid), chosen_for(grid)
     if isinstance(given, OrderAttr):
         given_order(grid, given)
+        return Decision(given, GIVEN)
+    if isinstance(given, TransposeAttr) and (turned := transpose_of(grid)) is not None:
+        check_side(turned, given)
         return Decision(given, GIVEN)
     if block is not None and given is not None:
         refuse_unfit(block, given)
@@ -270,6 +277,8 @@ def described(attribute: Attribute | None) -> str:
             return f"tiles {tile.rows}x{tile.columns}"
         case DotsAttr():
             return f"dot products of bytes in tiles {attribute.rows.data}x{attribute.columns.data}"
+        case PackedAttr():
+            return f"{attribute.parts.data} parts of 8 bits in tiles {attribute.rows.data}x{attribute.columns.data}"
         case TileRegistersAttr():
             return f"tile registers, {attribute.panels.data} panels at a time"
         case WinogradAttr():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from math import prod
 
 from xdsl.dialects.builtin import IntegerAttr, StringAttr
@@ -9,12 +10,13 @@ from xdsl.ir import Block, Operation
 
 from ...analysis.loop_nests import body_ops
 from ...analysis.work import CHUNKS, WORTH_SHARING, chunk_of, grain_of, nanoseconds, nanoseconds_of_iteration
+from ...core.ir.answers import kept_answers
 from ...core.ir.walk import ops_of
 from ...core.messages.diagnostics import fail
 from ...core.roles import GRAIN, SHARE
 from ...dialects.tensor_loop import BlockOp, ForOp, FuncOp, LoopOp
 from ..primitives.cut import loop_partition
-from ..primitives.dependences import Dependences
+from ..primitives.dependences import Dependences, KnownBlocks
 from ..primitives.nests import function_of
 from ..primitives.reshape import known_extent, split
 
@@ -69,14 +71,16 @@ def parallelize(function: FuncOp) -> int:
     """
     if any(op.kind_name == "parallel" for op in ops_of(function, ForOp)):
         return 0
-    return _inside(function.body.block)
+    with kept_answers():
+        return _inside(function.body.block, KnownBlocks())
 
 
-def _inside(block: Block) -> int:
+def _inside(block: Block, known: KnownBlocks) -> int:
+    """Marks loops in `block`. Blocks that are `known` stay as they are until the loop around them is marked."""
     count = 0
     for op in body_ops(block):
         if isinstance(op, LoopOp) and _is_worth(op):
-            count += _loop(op)
+            count += _loop(op, known)
     return count
 
 
@@ -90,31 +94,31 @@ def _is_worth(op: LoopOp) -> bool:
     return 0 not in numbers and nanoseconds(op) >= max(numbers, default=WORTH_SHARING)
 
 
-def check_share(function: FuncOp) -> None:
+def check_share(blocks: Iterable[BlockOp]) -> None:
     """Fails at a block whose `stepwell.share` is no number of nanoseconds."""
-    for block in ops_of(function, BlockOp):
+    for block in blocks:
         found = block.attributes.get(SHARE)
         if found is not None and (not isinstance(found, IntegerAttr) or found.value.data < 0):
             fail(block, f"'{SHARE}' is {found}, expected a number of nanoseconds, 0 for one thread")
 
 
-def _loop(op: LoopOp) -> int:
+def _loop(op: LoopOp, known: KnownBlocks) -> int:
     """Marks `op` or the loops inside it."""
     if not isinstance(op, ForOp) or not isinstance(op.extent, int):
-        return _inside(op.body.block)
-    nest = _nest(op)
+        return _inside(op.body.block, known)
+    nest = _nest(op, known)
     if nest and prod(known_extent(loop) for loop in nest) >= ENOUGH:
         for loop in nest[1:]:
             loop.kind = StringAttr("parallel")
         return _mark(op)
-    if op.extent < ENOUGH and (count := _inside(op.body.block)):
+    if op.extent < ENOUGH and (count := _inside(op.body.block, known)):
         return count
-    if op.extent > 1 and op.kind_name != "unrolled" and Dependences(op).blame(op) is None:
+    if op.extent > 1 and op.kind_name != "unrolled" and Dependences(op, known).blame(op) is None:
         return _mark(op)
-    return _inside(op.body.block) if op.extent >= ENOUGH else 0
+    return _inside(op.body.block, known) if op.extent >= ENOUGH else 0
 
 
-def _nest(op: ForOp) -> list[ForOp]:
+def _nest(op: ForOp, known: KnownBlocks) -> list[ForOp]:
     """
     Returns `op` and loops that stand directly inside each other in it, until there are `CHUNKS` iterations of all
     together. They all are serial and have independent iterations. It is empty where that is not so for `op`.
@@ -122,7 +126,7 @@ def _nest(op: ForOp) -> list[ForOp]:
     nest: list[ForOp] = []
     inside: list[Operation] = [op]
     while len(inside) == 1 and isinstance(loop := inside[0], ForOp) and loop.kind_name == "serial":
-        if not isinstance(loop.extent, int) or loop.extent < 1 or Dependences(loop).blame(loop) is not None:
+        if not isinstance(loop.extent, int) or loop.extent < 1 or Dependences(loop, known).blame(loop) is not None:
             break
         if nest and nanoseconds_of_iteration(loop) < LEAST_INSIDE:
             break

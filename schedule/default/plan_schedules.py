@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from math import prod
 from types import MappingProxyType
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import BoolAttr, IntegerAttr, ModuleOp, StringAttr, i64
 from xdsl.ir import Attribute
 
+from ...core.ir.answers import Answers, kept_answers
 from ...core.ir.walk import ops_of
-from ...core.messages.diagnostics import emit_remark, remarks_wanted
+from ...core.messages.diagnostics import OperationError, emit_remark, remarks_wanted
 from ...core.messages.origins import inherit
 from ...core.passes.applications import allowed
 from ...core.passes.base import StepwellPass
@@ -27,7 +27,7 @@ from ..kernels.epilogue import following_grid
 from ..kernels.given_tiling import refuse
 from ..moves.digits import split_into_digits
 from ..moves.joins import join_axes
-from ..products.transpose import Transpose, transpose_of
+from ..packed.product import PackedProduct, packed_product_of
 from ..products.turned import turned
 from ..strips.chain import chain_of
 from ..strips.plan import plan_strips, strip_rows, why_whole
@@ -42,23 +42,18 @@ from .decide import (
     chosen_for,
     decide_depthwise,
     decide_order,
+    decide_packed,
     decide_product,
     decide_shared,
-    decide_transpose,
     described,
     reason_of,
     write,
 )
 from .decide_loops import decide_loops, decide_threads, kernels
+from .schedule_rules import ScheduleRules, blame, schedule_rules
 
 OF_ITS_OWN = (OrderAttr, OnTilesAttr, LeftOutAttr)
 """The attributes that any block may have, whatever it computes."""
-
-ONCE_ELEMENTS = 1 << 21
-"""
-The most elements of a copy that is made once and is not worth tiles. It takes a few milliseconds then, in which LLVM
-compiles no more than a loop around it.
-"""
 
 
 @dataclass(frozen=True)
@@ -88,6 +83,7 @@ class PlanSchedulesPass(StepwellPass):
     says that `prepack-weights` follows, which lays out constant right operands once. It is false in a pass context that
     leaves that pass out. Without `winograd` convolutions
     are not computed by Winograd's filtering. With `flush`, products of bf16 may take numbers below 2**-126 for zeros.
+    About grids that no kernel takes up the rules of `file` decide, those of `schedules.mlir` without it.
     """
 
     name = "plan-schedules"
@@ -97,15 +93,18 @@ class PlanSchedulesPass(StepwellPass):
     prepack: bool = True
     winograd: bool = True
     flush: bool = False
+    file: str = ""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        options = Options(chosen_machine(self.target), self.winograd, self.flush)
+        options = Options(chosen_machine(self.target), self.winograd, self.flush, self.file)
         constants = Constants(op) if self.prepack else None
         self.count("convolutions split into groups", split_all_groups(op))
-        once = run_once(op)
+        given = schedule_rules(self.file, (), ctx, self.name) if self.file else None
+        rules = ScheduleRules(ctx, given, op, run_once(op))
         for function in ops_of(op, FuncOp):
-            Planner(function, options, constants, function.sym_name.data in once).run()
-            decide_loops(function, options.target.has_wide_registers)
+            with kept_answers() as answers:
+                Planner(function, options, constants, answers, rules).run()
+                decide_loops(function, options.target.has_wide_registers)
         decide_threads(op)
         inherit(op)
         if remarks_wanted():
@@ -115,15 +114,23 @@ class PlanSchedulesPass(StepwellPass):
 
 class Planner:
     """
-    Plans one loop function. `constants` is `None` where no weights are laid out. `once` says that the function only
-    prepares weights.
+    Plans one loop function. `constants` is `None` where no weights are laid out. `answers` are those kept about the
+    function, which are forgotten where grids are rewritten. `rules` decide about grids that no kernel takes up.
     """
 
-    def __init__(self, function: FuncOp, options: Options, constants: Constants | None, once: bool = False):
+    def __init__(
+        self,
+        function: FuncOp,
+        options: Options,
+        constants: Constants | None,
+        answers: Answers,
+        rules: ScheduleRules,
+    ):
         self.function = function
         self.options = options
         self.constants = constants
-        self.once = once
+        self.answers = answers
+        self.rules = rules
         self.rest: dict[GridOp, None] = {}
         """The grids about which nothing is decided."""
 
@@ -138,18 +145,21 @@ class Planner:
                 if allowed("schedule", "depthwise convolution", d.c.block):
                     self._decided(grid, decide_depthwise(d, self.options))
         for grid in [each for each in self.rest if self._is_free(each)]:
-            if grid in self.rest:
+            if grid not in self.rest:
+                continue
+            packed = packed_product_of(grid)
+            if packed is None:
                 self._product(grid)
+            else:
+                self._packed_product(packed)
         for grid in list(self.rest):
             if grid in self.rest and chosen_for(grid) is None and (found := planned_window(grid)) is not None:
                 self._window(*found)
         for given in list(self.rest):
             if not isinstance(chosen_for(given), OnTilesAttr | LeftOutAttr):
                 grid = self._simplified(given)
-                if not allowed("schedule", "order of loops", grid):
-                    continue
-                transpose = self._transpose(grid)
-                self._decided(grid, decide_order(grid) if transpose is None else decide_transpose(transpose))
+                if allowed("schedule", "order of loops", grid):
+                    self._loops(grid)
 
     def _strips(self) -> None:
         """Decides about kernels that strips of rows go through together. What is between the products is left alone."""
@@ -158,6 +168,7 @@ class Planner:
             return
         after = following_grid(chain.links[-1].grid)
         if after is not None and chosen_for(after) is None and split_into_digits(after) is not None:
+            self.answers.clear()
             self.rest = dict.fromkeys(ops_of(self.function, GridOp))
         chain = chain_of(self.function, chain.first.block)
         if chain is None:
@@ -177,18 +188,15 @@ class Planner:
                 write(found.transpose.block, TILING, left_out, "tiles are turned on the way into panels")
                 self.rest.pop(found.transpose.grid, None)
 
-    def _transpose(self, grid: GridOp) -> Transpose | None:
-        """
-        Returns the transpose that `grid` is to be done as by tiles.
-
-        LLVM takes 10 to 20 ms for the shuffles of a tile. A short copy that runs once does not gain that back.
-        """
-        if not self._is_free(grid):
-            return None
-        found = transpose_of(grid)
-        if found is None or (self.once and chosen_for(grid) is None and prod(found.extents) <= ONCE_ELEMENTS):
-            return None
-        return found
+    def _loops(self, grid: GridOp) -> None:
+        """Decides about a grid that no kernel takes up: by the rules, or else about the order of its loops."""
+        block = block_of(grid)
+        decided = [] if block is None or TILING in block.attributes else self.rules.decide(block)
+        try:
+            self._decided(grid, decide_order(grid))
+        except OperationError as error:
+            blame(error, decided, self.options.file)
+            raise
 
     def _window(self, window: Window, plan: WindowPlan) -> None:
         """Leaves a reduction over windows, and a padded copy for it alone, to `apply-schedule-plan`."""
@@ -210,6 +218,7 @@ class Planner:
         found = split_into_digits(grid) or grid
         found = join_axes(found) or found
         if found is not grid:
+            self.answers.clear()
             self.rest.pop(grid, None)
             self.rest[found] = None
         return found
@@ -236,6 +245,18 @@ class Planner:
         spread = decide_spread(grid, self.options.target)
         decision = decide_product(c, prepacked, self.options) if spread is None else decide_shared(spread, self.options)
         self._decided(grid, decision)
+
+    def _packed_product(self, p: PackedProduct) -> None:
+        """Decides about a product with packed weights, if these can be laid out once."""
+        block = p.c.block
+        if self.constants is None or not allowed("schedule", "product", block):
+            return
+        reasons = (self.constants.reason_against_operand(self.function, p.c.grid, each.buffer) for each in p.packed)
+        reason = next((each for each in reasons if each is not None), None)
+        prepacked = asked_to_prepack(block, reason)
+        write(block, PREPACKED, BoolAttr.from_bool(prepacked), reason or "its weights are the same at every call")
+        if prepacked:
+            self._decided(p.c.grid, decide_packed(p, self.options))
 
     def _decided(self, grid: GridOp, decision: Decision) -> None:
         """Writes a decision on the block of `grid` and on those that its kernel takes up."""

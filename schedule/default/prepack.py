@@ -5,14 +5,16 @@ The pass `prepack-weights`: constant right operands of products are put into pan
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import count
+from typing import cast
 
 from xdsl.context import Context
 from xdsl.dialects import func
 from xdsl.dialects.builtin import (
     ArrayAttr,
+    BoolAttr,
     DictionaryAttr,
     FunctionType,
     IntegerAttr,
@@ -25,11 +27,13 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, Region, SSAValue
 
+from ...core.ir.answers import kept_answers
 from ...core.ir.cloning import clone_op
 from ...core.ir.walk import ops_of
 from ...core.messages.origins import inherit
+from ...core.passes.applications import allowed
 from ...core.passes.base import StepwellPass
-from ...core.roles import INSTANCES, PREPARE, REASON, SHARE, TILING, WRITTEN, prepare_function, prepare_key
+from ...core.roles import INSTANCES, PREPACKED, PREPARE, REASON, SHARE, TILING, WRITTEN, prepare_function, prepare_key
 from ...dialects.graph.calls import CallKernelOp
 from ...dialects.graph.constants import WeightOp
 from ...dialects.schedule import DotsAttr, TileRegistersAttr, WinogradAttr
@@ -45,6 +49,11 @@ from ..grouped.spread_tiles import spread_panels, tile_spread
 from ..kernels.contraction import Contraction, Operand, contraction_of
 from ..kernels.given_tiling import tiling_for
 from ..kernels.tilings import Tiling
+from ..packed.choose import choose_packed
+from ..packed.panels import emit_panels
+from ..packed.panels import panels_type as packed_type
+from ..packed.product import PackedProduct, packed_product_of
+from ..packed.schedule import tile_packed
 from ..products.panels import emit_packing, panels_type
 from ..products.tile_contraction import tile_contraction
 from ..winograd.plan import Plan, Winograd, filters_type
@@ -195,7 +204,26 @@ class _Filters:
         tile_winograd(self.w, self.plan, packed, self.target)
 
 
-_Form = _Panels | _SpreadPanels | _BytePanels | _Filters
+@dataclass(frozen=True)
+class _PackedPanels:
+    """The packed weights of a product, or their scales or zero points, in panels."""
+
+    p: PackedProduct
+    operand: Operand
+    target: Machine
+    name = "panels"
+
+    @property
+    def type(self) -> MemRefType:
+        return packed_type(self.p, self.operand, self.target)
+
+    def emit(self, block: Block, weight: Operand, made: SSAValue) -> None:
+        emit_panels(block, self.p, self.operand, self.target, weight.buffer, made)
+
+
+_Tiled = _Panels | _SpreadPanels | _BytePanels | _Filters
+
+_Form = _Tiled | _PackedPanels
 
 
 class _Packer:
@@ -222,23 +250,50 @@ class _Packer:
         """Packs the weight of the contraction in `grid`, if it is one with a constant weight."""
         if isinstance(chosen_for(grid), OF_ITS_OWN):
             return False
-        c = contraction_of(grid)
-        if c is None or not asked_to_prepack(c.block, self._constants.reason_against(kernel, c, self.options)):
+        if (product := packed_product_of(grid)) is not None:
+            return self._pack_product(kernel, product)
+        with kept_answers():
+            c = contraction_of(grid)
+            if c is None or not asked_to_prepack(c.block, self._constants.reason_against(kernel, c, self.options)):
+                return False
+            if not allowed("schedule", "weight laid out", c.block):
+                c.block.attributes[PREPACKED] = BoolAttr.from_bool(False)
+                return False
+            form = self._form(c)
+        self._repack(kernel, c.block, c.b, form)
+        self._change_kernel(kernel, [(c.b, form.type)], form.block, lambda packed: form.tile(*packed))
+        return True
+
+    def _pack_product(self, kernel: FuncOp, p: PackedProduct) -> bool:
+        """Puts the weights, scales and zero points of `p` into panels, if all of them are constant."""
+        reasons = [self._constants.reason_against_operand(kernel, p.c.grid, each.buffer) for each in p.packed]
+        reason = next((each for each in reasons if each is not None), None)
+        if not asked_to_prepack(p.c.block, reason):
             return False
-        assert isinstance(c.b.buffer, BlockArgument)
-        calls, position = self._constants.users(kernel), c.b.buffer.index
+        if not allowed("schedule", "weight laid out", p.c.block):
+            p.c.block.attributes[PREPACKED] = BoolAttr.from_bool(False)
+            return False
+        forms = [_PackedPanels(p, each, self.target) for each in p.packed]
+        chosen = choose_packed(p, self.target)
+        for form in forms:
+            self._repack(kernel, p.c.block, form.operand, form)
+        changed = [(form.operand, form.type) for form in forms]
+        self._change_kernel(kernel, changed, p.c.block, lambda packed: tile_packed(p, chosen, self.target, packed))
+        return True
+
+    def _repack(self, kernel: FuncOp, block: BlockOp, operand: Operand, form: _Form) -> None:
+        """Gives every call of `kernel` the new form of an operand of `block`, which a prepare function makes."""
+        assert isinstance(operand.buffer, BlockArgument)
+        calls, position = self._constants.users(kernel), operand.buffer.index
         sources = [call.inputs[position] for call in calls]
-        form = self._form(c)
-        packing = self._packing(c, form)
+        packing = self._packing(block, operand, form)
         made = self._all_prepared(list(dict.fromkeys(sources)), packing, form.type)
         for call, source in zip(calls, sources, strict=True):
             call.operands[position] = made[source]
         for source in {source.owner: source for source in made}.values():  # Several may be results of one op.
             self._erase_unused(source)
-        self._change_kernel(kernel, form, position)
-        return True
 
-    def _form(self, c: Contraction) -> _Form:
+    def _form(self, c: Contraction) -> _Tiled:
         """
         Returns the form that the weight of `c` gets, as its block says or else by the rules. Filters of a convolution
         are transformed where that pays, and other weights are put into panels.
@@ -260,16 +315,16 @@ class _Packer:
             return _BytePanels(c, self.target)
         return _Panels(c, tiling_for(c, True, self.target), not self.subnormals)
 
-    def _packing(self, c: Contraction, form: _Form) -> FuncOp:
-        """Builds the loop function that puts b into that form."""
-        source_type = c.b.type
+    def _packing(self, block: BlockOp, operand: Operand, form: _Form) -> FuncOp:
+        """Builds the loop function that puts an operand of `block` into that form."""
+        source_type = operand.type
         function = FuncOp.create_named(
             self._fresh(f"pack_{form.name}"), [source_type], [form.type], ["weight", form.name], visibility="private"
         )
         function.attributes[WRITTEN] = UnitAttr()
-        function.location = c.block.location
+        function.location = block.location
         (weight,), (made,) = function.inputs, function.outputs
-        form.emit(function.body.block, Operand(weight, c.b.indices), made)
+        form.emit(function.body.block, Operand(weight, operand.indices), made)
         self.module.body.block.add_op(function)
         return function
 
@@ -359,14 +414,24 @@ class _Packer:
             body.add_op(clone_op(op, values))
         raise AssertionError("a function without a return")
 
-    def _change_kernel(self, kernel: FuncOp, form: _Form, position: int) -> None:
-        """Changes the kernel to take the new form, by a new argument in the place of the weight."""
-        block = kernel.body.block
-        old = block.args[position]
-        new = block.insert_arg(form.type, position)
-        new.name_hint = old.name_hint
-        with handing_on(form.block):
-            form.tile(new)
-        block.erase_arg(old)
-        inputs = [form.type if number == position else t for number, t in enumerate(kernel.input_types)]
+    @staticmethod
+    def _change_kernel(
+        kernel: FuncOp,
+        changed: list[tuple[Operand, MemRefType]],
+        scheduled: BlockOp,
+        tile: Callable[[tuple[SSAValue, ...]], None],
+    ) -> None:
+        """Changes the kernel to take new forms, by new arguments in the places of operands, which `tile` reads."""
+        block, olds, news = kernel.body.block, [], []
+        types = {cast(BlockArgument, operand.buffer).index: type_ for operand, type_ in changed}
+        for operand, type_ in changed:
+            old = cast(BlockArgument, operand.buffer)
+            olds.append(old)
+            news.append(block.insert_arg(type_, old.index))
+            news[-1].name_hint = old.name_hint
+        with handing_on(scheduled):
+            tile(tuple(news))
+        for old in olds:
+            block.erase_arg(old)
+        inputs = [types.get(number, each) for number, each in enumerate(kernel.input_types)]
         kernel.properties["function_type"] = FunctionType.from_lists(inputs, kernel.output_types)

@@ -222,7 +222,7 @@ class FlatDepthwiseNest:
                     }
                     images[across] = self._load(c.a, at, column.type)
                 factors += [images[across], weight]
-            step = tile.MapOp([total, *factors], column.type, sum_of_products(self.c, len(factors) // 2))
+            step = tile.MapOp([total, *factors], column.type, sum_of_products(self.c.tile_element, len(factors) // 2))
             made.append(self.builder.add(step).result)
         return made
 

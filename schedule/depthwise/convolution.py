@@ -13,7 +13,7 @@ from functools import cached_property
 from itertools import product
 from math import prod
 
-from xdsl.dialects.builtin import f32
+from xdsl.dialects.builtin import f32, i8, i32
 from xdsl.ir import Attribute
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
@@ -59,6 +59,14 @@ class Depthwise:
     c: Contraction
     pad: GridOp | None = None
     """The grid that makes a padded copy of the image, which is not needed."""
+
+    @property
+    def element(self) -> Attribute:
+        """
+        Returns the element type of the sums in registers: f32 for bytes, whose products stay below 2^14 and whose sums
+        of at most `MOST_TAPS` are exact.
+        """
+        return f32 if self.c.a.type.element_type == i8 else self.c.tile_element
 
     @cached_property
     def reduce(self) -> tuple[int, ...]:
@@ -133,6 +141,8 @@ def depthwise_of(grid: GridOp) -> Depthwise | None:
         return None
     if not all(_is_summed_in(each.type.element_type, out.type.element_type) for each in factors):
         return None
+    if factors[0].type.element_type == i8 and not is_zero(init):
+        return None
     for a, b in (factors, factors[::-1]):
         roles = _roles(block, extents, a, b, out)
         if roles is not None:
@@ -143,7 +153,9 @@ def depthwise_of(grid: GridOp) -> Depthwise | None:
 
 
 def _is_summed_in(factor: Attribute, total: Attribute) -> bool:
-    """Returns whether tiles can hold the sums: of the elements themselves, or of small floats in f32."""
+    """Returns whether tiles can hold the sums: of the elements themselves, or of small floats and bytes in f32."""
+    if factor == i8:
+        return total == i32
     return factor == total or (is_small_float(factor) and total == f32)
 
 

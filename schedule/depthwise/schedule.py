@@ -12,10 +12,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from xdsl.dialects import arith, scf
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, VectorType
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerType, VectorType
 from xdsl.ir import Block, Region, SSAValue
 
 from ...analysis.affine import linear_terms
+from ...core.ir.element_types import vector_type
 from ...core.roles import TILING
 from ...dialects import tile
 from ...dialects.schedule import DepthwiseAttr, FlatRowsAttr
@@ -27,7 +28,7 @@ from ..kernels.given_tiling import refuse
 from ..kernels.padding import erase_with_buffers, padded_copy
 from ..kernels.register_tiles import split_columns, split_evenly
 from ..kernels.scheduled_nest import Bound, Index, ScheduledNest
-from ..kernels.widening import widened
+from ..kernels.widening import whole_numbers, widened
 from ..products.plan import sum_of_products
 from .columns import FlatDepthwiseNest
 from .convolution import Depthwise, has_runs
@@ -214,6 +215,7 @@ class DepthwiseNest(DepthwiseTiles):
     def _finish(self, total: SSAValue, at: dict[int, Index]) -> None:
         """Stores sums, or the result of the epilogue on them."""
         builder, c = self.builder, self.c
+        total = whole_numbers(builder, total, c.tile_element)
         if self.epilogue is None or self.epilogue.keeps_result:
             place = place_of(builder, c.out, at, c.m, c.n)
             builder.add(tile.StoreOp(total, place.buffer, place.indices, place.along, place.by))
@@ -226,7 +228,8 @@ class DepthwiseNest(DepthwiseTiles):
         """Returns the sums of each segment by row."""
         c, builder = self.c, self.builder
         number = c.init.value.data  # pyright: ignore[reportAttributeAccessIssue]
-        types = [VectorType(c.tile_element, [segment.count, width]) for segment in segments]
+        number = number if isinstance(self.d.element, IntegerType) else float(number)
+        types = [vector_type(self.d.element, [segment.count, width]) for segment in segments]
         splats = [DenseIntOrFPElementsAttr.from_list(type_, [number]) for type_ in types]  # pyright: ignore
         totals = [[builder.constant(splat)] * height for splat in splats]
         self._add_window(at, corner, segments, totals)
@@ -237,7 +240,7 @@ class DepthwiseNest(DepthwiseTiles):
     ) -> None:
         """Adds the products with all taps to the sums of each segment by row, row by row of the image."""
         width = totals[0][0].type.get_shape()[1]  # pyright: ignore[reportAttributeAccessIssue]
-        types = [VectorType(self.c.tile_element, [segment.count, width]) for segment in segments]
+        types = [vector_type(self.d.element, [segment.count, width]) for segment in segments]
         rows_of = [len(sums) for sums in totals]
         weights = [
             self._weights(at, sorted(segment.taps), type_) for segment, type_ in zip(segments, types, strict=True)
@@ -295,7 +298,8 @@ class DepthwiseNest(DepthwiseTiles):
         for image, (_, uses) in zip(images, part.row.uses, strict=True):
             for place, tap in uses:
                 operands = [part.sums[place], image, part.weights[tap]]
-                part.sums[place] = builder.add(tile.MapOp(operands, part.type, sum_of_products(self.c, 1))).result
+                step = tile.MapOp(operands, part.type, sum_of_products(part.type.element_type, 1))
+                part.sums[place] = builder.add(step).result
 
     def _inside(self, row: Index, distance: int) -> SSAValue | bool:
         """Returns whether a row of inputs is in the image."""
@@ -319,6 +323,6 @@ class DepthwiseNest(DepthwiseTiles):
     def _load(self, operand: Operand, at: dict[int, Index], type_: VectorType) -> SSAValue:
         """Returns elements of an operand, in the precision in which they are summed up."""
         place = place_of(self.builder, operand, at, self.c.m, self.c.n)
-        stored = VectorType(operand.type.element_type, type_.get_shape())
+        stored = vector_type(operand.type.element_type, type_.get_shape())
         loaded = self.builder.add(tile.LoadOp(place.buffer, place.indices, stored, place.along, place.by))
         return widened(self.builder, loaded.result, type_.element_type)

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from functools import cached_property
 from math import gcd, prod
 
+from xdsl.dialects.builtin import i8
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
 from ...analysis.affine import linear_terms
@@ -70,7 +71,7 @@ class DepthwiseTiles:
 
     def _columns(self, target: Machine) -> int:
         """Returns the channels of a tile, which are those of a vector register."""
-        return min(self.c.extent(self.c.n), target.lanes(self.c.tile_element.size))  # pyright: ignore[reportAttributeAccessIssue]
+        return min(self.c.extent(self.c.n), target.lanes(self.d.element.size))  # pyright: ignore[reportAttributeAccessIssue]
 
     def _vertical(self) -> tuple[int, AffineExpr] | None:
         """Returns the dimension of the image that y moves in, and its index."""
@@ -214,11 +215,15 @@ class DepthwiseTiles:
         return height * width + self._inputs(height, width)[1] + kept + (1 if target.fma else 4)
 
     def _cycles(self, height: int, width: int, target: Machine) -> float:
-        """Returns the cycles of a tile: multiply-adds or loads, or the latency of a sum."""
+        """
+        Returns the cycles of a tile: multiply-adds or loads, or the latency of a sum. Bytes that are loaded become
+        integers and then floats.
+        """
         added = height * width * len(self.taps) * (1 if target.fma else 2)
         rows, columns = self._inputs(height, width)
-        loaded = (rows * columns + len(self.taps)) / target.loads
-        work = max(added / target.multiply_adds, loaded, len(self.taps) * target.latency)
+        loaded = rows * columns + len(self.taps)
+        converted = 2 * loaded if self.c.a.type.element_type == i8 else 0
+        work = max((added + converted) / target.multiply_adds, loaded / target.loads, len(self.taps) * target.latency)
         return work + self._lines_from_l2(height, width, target) * target.line_cycles
 
     def _lines_from_l2(self, height: int, width: int, target: Machine) -> int:

@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import AnyFloat, IntegerAttr, MemRefType
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineConstantExpr, AffineDimExpr, AffineExpr
 
-from ...analysis.affine import affine_of_value, linear_terms
+from ...analysis.affine import Known, affine_of_value, linear_terms
 from ...analysis.loop_nests import levels_of, perfect_block
 from ...core.ir.walk import ops_of
 from ...dialects.tensor_loop import BlockOp, GridOp
@@ -66,9 +66,9 @@ def quotients_of(block: BlockOp) -> dict[SSAValue, tuple[int, int]]:
     return found
 
 
-def known_quotients(block: BlockOp) -> dict[SSAValue, AffineExpr | None]:
+def known_quotients(block: BlockOp) -> Known:
     """Returns the values of `quotients_of` as affine expressions of the axes, for `affine_of_value`."""
-    return {value: AffineDimExpr(axis) // by for value, (axis, by) in quotients_of(block).items()}
+    return {id(value): AffineDimExpr(axis) // by for value, (axis, by) in quotients_of(block).items()}
 
 
 def _chosen_by(load: memref.LoadOp, block: BlockOp) -> list[tuple[int, int]]:

@@ -8,7 +8,7 @@ High-Performance Matrix Multiplication", ACM TOMS 34(3), 2008, generalised to an
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
 
@@ -23,6 +23,7 @@ from ...analysis.affine import affine_of_value, bounds, is_linear, linear_terms,
 from ...analysis.loop_nests import levels_of, perfect_block
 from ...analysis.reductions import Accumulator, accumulators, init_stores
 from ...analysis.reorder import is_reassociable, may_reorder
+from ...core.ir.answers import kept
 from ...core.ir.element_types import element_bytes, is_small_float
 from ...dialects.tensor_loop import BlockOp, GridOp
 from ...lazy_dataclass import dataclass
@@ -48,12 +49,17 @@ class Operand:
 
     def axes(self) -> frozenset[int]:
         """Returns the axes that choose the element."""
-        return frozenset(dim for used in self._used for dim in used)
+        return frozenset().union(*self._used)
 
     @cached_property
     def _used(self) -> tuple[frozenset[int], ...]:
         """The axes in each index."""
         return tuple(frozenset(index.used_dims()) for index in self.indices)
+
+    @cached_property
+    def _terms(self) -> tuple[Mapping[AffineExpr, int], ...]:
+        """The factors of the axes in each index."""
+        return tuple(linear_terms(index)[0] for index in self.indices)
 
     def dimension_along(self, axis: int) -> tuple[int, int] | None:
         """
@@ -61,8 +67,8 @@ class Operand:
         where `axis` moves in several.
         """
         found = [
-            (dimension, linear_terms(index)[0].get(AffineDimExpr(axis), 0))
-            for dimension, index in enumerate(self.indices)
+            (dimension, terms.get(AffineDimExpr(axis), 0))
+            for dimension, terms in enumerate(self._terms)
             if axis in self._used[dimension]
         ]
         return found[0] if len(found) == 1 else None
@@ -108,6 +114,7 @@ class Contraction:
         return 1 if axis is None else self.extents[axis]
 
 
+@kept
 def contraction_of(grid: GridOp) -> Contraction | None:
     """Returns the contraction that `grid` computes, or `None` when it computes none that can be tiled."""
     levels = levels_of(grid)
@@ -174,7 +181,7 @@ def factors_of(
     product = added.owner
     if not isinstance(product, arith.MulfOp | arith.MuliOp) or not added.has_one_use():
         return None
-    if isinstance(product, arith.MulfOp) and not (_contracts(product) and _contracts(update)):
+    if isinstance(product, arith.MulfOp) and not (contracts(product) and contracts(update)):
         return None
     dims: dict[SSAValue, int] = {axis: position for position, axis in enumerate(block.axes)}
     operands = [operand_of(each, dims, block, unsigned) for each in (product.lhs, product.rhs)]
@@ -187,7 +194,7 @@ def factors_of(
     return left, right
 
 
-def _contracts(op: Operation) -> bool:
+def contracts(op: Operation) -> bool:
     """Returns whether a multiplication and an addition may be rounded once."""
     flags = op.properties.get("fastmath")
     return isinstance(flags, arith.FastMathFlagsAttr) and FastMathFlag.ALLOW_CONTRACT in flags.data

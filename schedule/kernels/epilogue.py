@@ -14,6 +14,7 @@ from ...analysis.affine import is_linear, linear_terms, normal_form
 from ...analysis.loop_nests import body_ops, levels_of, perfect_block
 from ...analysis.reorder import may_reorder
 from ...core.ir.cloning import clone_op
+from ...core.ir.element_types import vector_type
 from ...dialects import tile
 from ...dialects.schedule import OnTilesAttr
 from ...dialects.tensor_loop import AllocOp, BlockOp, Extent, GridOp
@@ -240,7 +241,7 @@ def emit_epilogue(
             body.add_op(tile.YieldOp(copies.get(op.value, op.value)))
         elif not isinstance(op.results[0].type, IndexType):
             body.add_op(clone_op(op, copies))
-    type_ = VectorType(epilogue.out.type.element_type, shape)
+    type_ = vector_type(epilogue.out.type.element_type, shape)
     mapped = builder.add(tile.MapOp(tiles, type_, Region(body))).result
     place = place_of(builder, epilogue.out, at, c.m, c.n)
     builder.add(tile.StoreOp(mapped, place.buffer, place.indices, place.along, place.by))
@@ -250,7 +251,7 @@ def _load(
     builder: ScheduledNest, c: Contraction, operand: Operand, shape: tuple[int, ...], at: Mapping[int, Index]
 ) -> SSAValue:
     place = place_of(builder, operand, at, c.m, c.n)
-    type_ = VectorType(operand.type.element_type, shape)
+    type_ = vector_type(operand.type.element_type, shape)
     return builder.add(tile.LoadOp(place.buffer, place.indices, type_, place.along, place.by)).result
 
 

@@ -18,6 +18,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
 from ...analysis.affine import linear_terms
+from ...core.ir.appending import add_new, new_op
 from ...core.ir.literals import index_attribute
 from ...core.ir.walk import ops_of
 from ...dialects.tensor_loop import BlockOp, ForOp, FuncOp, InitOp
@@ -64,10 +65,7 @@ class ScheduledNest:
         """Appends `op`, before the terminator where there is one."""
         op.location = self.origin.location
         last = self.block.last_op
-        if last is not None and last.name == "tensor_loop.yield":
-            self.block.insert_op_before(op, last)
-        else:
-            self.block.add_op(op)
+        add_new(self.block, op, last if last is not None and last.name == "tensor_loop.yield" else None)
         return op
 
     @contextmanager
@@ -159,7 +157,7 @@ class ScheduledNest:
         key = (self.block, None, index, 0)
         if (found := self._known.get(key)) is None:
             attribute = index_attribute(index)
-            op = arith.ConstantOp.create(result_types=(attribute.type,), properties={"value": attribute})
+            op = new_op(arith.ConstantOp, (), (attribute.type,), {"value": attribute})
             found = self._known[key] = self.add(op).result
         return found
 
@@ -167,7 +165,7 @@ class ScheduledNest:
         key = (self.block, kind, first, second)
         if (found := self._known.get(key)) is None:
             operands = (self.value(first), self.value(second))
-            op = kind.create(operands=operands, result_types=(_INDEX,), properties=_NO_FLAGS)
+            op = new_op(kind, operands, (_INDEX,), _NO_FLAGS)
             found = self._known[key] = self.add(op).result
         return found
 

@@ -18,12 +18,12 @@ from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
 from xdsl.irdl import IRDLOperation
 
-from ...analysis.access_regions import Access, body_accesses, root_buffer, shape_of
+from ...analysis.access_regions import body_accesses, root_buffer, shape_of
 from ...analysis.affine import Interval, bounds, from_terms, linear_terms
 from ...analysis.reductions import Accumulator, accumulators, reduction_nest
 from ...analysis.reorder import is_reassociable
 from ...core.ir.kinds import is_kind
-from ...core.ir.walk import ops_of, walk
+from ...core.ir.walk import ops_in, ops_of, walk
 from ...core.messages.articles import quoted
 from ...dialects.tensor_loop import AllocOp, BlockOp, ForOp, InitOp, LoopOp, YieldOp
 from ...dialects.tensor_loop.syntax import value_name
@@ -82,25 +82,47 @@ def check_order_known(block: BlockOp, subject: BlockOp | None = None) -> None:
 
 def touches(block: BlockOp) -> list[Touch]:
     """Returns every load and store of `block`, its init included."""
-    return [_touch(block, access) for access in body_accesses(block.body.block).accesses]
-
-
-def _touch(block: BlockOp, access: Access) -> Touch:
     ranges = ranges_of(block.binding_operands)
     bindings = list(block.binding_exprs)
-    lows = tuple(
-        None if index is None else simplify(index.replace_dims_and_symbols(bindings, ()), ranges)
-        for index in access.indices
-    )
-    sizes = access.sizes or (1,) * len(lows)
-    return Touch(block, access.buffer, access.is_store, lows, tuple(sizes))
+    bound: dict[AffineExpr | None, AffineExpr | None] = {None: None}
+    found: list[Touch] = []
+    for access in body_accesses(block.body.block).accesses:
+        for index in access.indices:
+            if index is not None and index not in bound:  # Most accesses of a tile share indices.
+                bound[index] = simplify(index.replace_dims_and_symbols(bindings, ()), ranges)
+        lows = tuple(bound[index] for index in access.indices)
+        sizes = access.sizes or (1,) * len(lows)
+        found.append(Touch(block, access.buffer, access.is_store, lows, tuple(sizes)))
+    return found
+
+
+class KnownBlocks:
+    """What `orderless` and `touches` say of blocks that stay as they are, found once for all loops around them."""
+
+    def __init__(self) -> None:
+        self._orderless: dict[BlockOp, Blame | None] = {}
+        self._touches: dict[BlockOp, list[Touch]] = {}
+
+    def orderless(self, block: BlockOp) -> Blame | None:
+        if block not in self._orderless:
+            self._orderless[block] = orderless(block)
+        return self._orderless[block]
+
+    def touches(self, block: BlockOp) -> list[Touch]:
+        if block not in self._touches:
+            self._touches[block] = touches(block)
+        return self._touches[block]
 
 
 class Dependences:
-    """The dependences among the iterations of the loops in `outer`, all that stands outside it being fixed."""
+    """
+    The dependences among the iterations of the loops in `outer`, all that stands outside it being fixed. `known` is
+    what is known of blocks already.
+    """
 
-    def __init__(self, outer: ForOp):
+    def __init__(self, outer: ForOp, known: KnownBlocks | None = None):
         self.outer = outer
+        self._known = KnownBlocks() if known is None else known
         self._dims: dict[SSAValue, int] = {}
         self._ranges: list[Interval | None] = []
         self.blocks = ops_of(outer, BlockOp)
@@ -108,12 +130,15 @@ class Dependences:
     @cached_property
     def opaque(self) -> Blame | None:
         """Returns something in the loop whose effects are not known."""
-        for op in walk(self.outer):
+        waiting: list[Operation] = [self.outer]
+        while waiting:
+            op = waiting.pop()
             if type(op) is BlockOp:
-                blame = orderless(op)
-                if blame is not None:
+                if (blame := self._known.orderless(op)) is not None:
                     return blame
-            elif not is_kind(op.__class__, LoopOp | YieldOp | AllocOp) and not _in_block(op):
+            elif is_kind(op.__class__, LoopOp):
+                waiting += reversed(ops_in(op.regions[0].block))
+            elif not is_kind(op.__class__, YieldOp | AllocOp):
                 return Blame(f"the loop holds {quoted(op.name)} outside of blocks", op)
         return None
 
@@ -121,7 +146,7 @@ class Dependences:
     def _touched(self) -> dict[SSAValue, list[Touch]]:
         found: dict[SSAValue, list[Touch]] = {}
         for block in self.blocks:
-            for touch in touches(block):
+            for touch in self._known.touches(block):
                 found.setdefault(root_buffer(touch.buffer), []).append(touch)
         return {buffer: group for buffer, group in found.items() if any(touch.is_store for touch in group)}
 
@@ -256,15 +281,6 @@ def _is_common(value: SSAValue, group: Sequence[Touch]) -> bool:
     """Returns whether `value` is the variable of a loop around all the blocks of `group`."""
     parent = value.owner.parent_op() if isinstance(value, BlockArgument) else None
     return parent is not None and all(parent.is_ancestor(touch.block) for touch in group)
-
-
-def _in_block(op: Operation) -> bool:
-    parent = op.parent_op()
-    while parent is not None:
-        if isinstance(parent, BlockOp):
-            return True
-        parent = parent.parent_op()
-    return False
 
 
 def only_reduces(block: BlockOp, loops: Collection[ForOp]) -> Blame | None:

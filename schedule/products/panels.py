@@ -9,11 +9,11 @@ from contextlib import contextmanager
 from dataclasses import replace
 from math import ceil
 
-from xdsl.dialects.builtin import MemRefType, VectorType
+from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Attribute, Block, SSAValue
 from xdsl.ir.affine import AffineExpr
 
-from ...core.ir.element_types import is_small_float
+from ...core.ir.element_types import is_small_float, vector_type
 from ...dialects import tile
 from ...dialects.tensor_loop import AllocOp
 from ...dialects.tile import Place
@@ -142,7 +142,7 @@ class PackedPanels:
         at[c.k] = self._step(k0, k, step)
         at[c.n] = self._column(n0, panel)
         place = place_of(self.builder, c.b, at, None, c.n)
-        row = VectorType(c.b.type.element_type, [1, width])
+        row = vector_type(c.b.type.element_type, [1, width])
         loaded = builder.add(tile.LoadOp(place.buffer, place.indices, row, place.along, place.by)).result
         loaded = without_subnormals(builder, loaded) if self.clean else loaded
         loaded = widened(builder, loaded, c.tile_element) if self.widens else loaded
@@ -210,7 +210,7 @@ class _ExtendedPanels(PackedPanels):
         at, rest = self._take(values, self.batch)
         k0, n0, panel, *reduce, k = rest
         place = self._packed(at | dict(zip(self.c.reduce, reduce, strict=True)), (k0, n0, panel), k, step)
-        row = VectorType(self.c.b.type.element_type, [1, width])
+        row = vector_type(self.c.b.type.element_type, [1, width])
         loaded = self.builder.add(tile.LoadOp(self.source, place.indices, row, place.along, place.by)).result
         wide = widened(self.builder, loaded, self.c.tile_element)
         self.builder.add(tile.StoreOp(wide, place.buffer, place.indices, place.along))

@@ -3,31 +3,28 @@
 from __future__ import annotations
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import IntegerAttr
+from xdsl.dialects.builtin import IntegerType
 from xdsl.dialects.utils import FastMathFlag
-from xdsl.ir import Block, Operation, Region
+from xdsl.ir import Attribute, Block, Region
 
+from ...core.ir.appending import append_op
 from ...dialects import tile
-from ..kernels.contraction import Contraction
+
+_REGROUPED = arith.FastMathFlagsAttr([FastMathFlag.REASSOC, FastMathFlag.ALLOW_CONTRACT])
+_FLOATS = arith.MulfOp, arith.AddfOp, {"fastmath": _REGROUPED}
+_INTEGERS = arith.MuliOp, arith.AddiOp, {"overflowFlags": arith.IntegerOverflowAttr("none")}
 
 
-def sum_of_products(c: Contraction, count: int) -> Region:
+def sum_of_products(element: Attribute, count: int) -> Region:
     """
-    Makes `total + a0 * b0 + a1 * b1 + …` of `count` products of numbers of `c`. Each product and sum is rounded once
-    where that is faster.
+    Makes `total + a0 * b0 + a1 * b1 + …` of `count` products of numbers of the type `element`. Each product and sum is
+    rounded once where that is faster.
     """
-    element = c.tile_element
     body = Block(arg_types=[element] * (1 + 2 * count))
     total, *factors = body.args
+    multiply, add, properties = _INTEGERS if isinstance(element, IntegerType) else _FLOATS
     for left, right in zip(factors[::2], factors[1::2], strict=True):
-        if isinstance(c.init, IntegerAttr):
-            times: Operation = arith.MuliOp(left, right)
-            plus: Operation = arith.AddiOp(total, times.results[0])
-        else:
-            flags = arith.FastMathFlagsAttr([FastMathFlag.REASSOC, FastMathFlag.ALLOW_CONTRACT])
-            times = arith.MulfOp(left, right, flags)
-            plus = arith.AddfOp(total, times.results[0], flags)
-        body.add_ops([times, plus])
-        total = plus.results[0]
+        product = append_op(body, multiply, (left, right), (element,), properties).results[0]
+        total = append_op(body, add, (total, product), (element,), properties).results[0]
     body.add_op(tile.YieldOp(total))
     return Region(body)

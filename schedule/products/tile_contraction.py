@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr, IntegerAt
 from xdsl.ir import Block, Region, SSAValue
 from xdsl.ir.affine import AffineExpr
 
+from ...core.ir.element_types import vector_type
 from ...dialects import tile
 from ...dialects.tensor_loop import GridOp
 from ...lazy_dataclass import dataclass
@@ -183,7 +184,7 @@ class ContractionNest(PackedPanels):
             Bound("spatial", m0, number, "vm0"),
             Bound("spatial", panel + first, first + count, "vp"),
         ]
-        type_ = VectorType(c.tile_element, [rows, width])
+        type_ = vector_type(c.tile_element, [rows, width])
 
         def corner(values: list[Index]) -> dict[int, Index]:
             at, (_, n0, vm0, vp) = self._take(values, outer)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects import memref
-from xdsl.dialects.builtin import IntegerType, VectorType, i1
+from xdsl.dialects.builtin import IntegerType, i1
 from xdsl.ir import Block
 from xdsl.ir.affine import AffineExpr
 
@@ -13,6 +13,7 @@ from ...analysis.access_regions import body_accesses
 from ...analysis.affine import is_linear, normal_form
 from ...analysis.loop_nests import body_ops, levels_of, perfect_block
 from ...analysis.reorder import may_reorder
+from ...core.ir.element_types import vector_type
 from ...dialects import tile
 from ...dialects.tensor_loop import BlockOp, GridOp
 from ...dialects.tile.ops import LANES
@@ -20,11 +21,6 @@ from ...lazy_dataclass import dataclass
 from ..kernels.contraction import Operand, bound_in_order
 from ..kernels.epilogue import place_of
 from ..kernels.scheduled_nest import Bound, ScheduledNest
-
-LINE_TILES = 4
-"""
-Tiles side by side in the source that are read one after the other: their rows are a few whole cache lines of one page.
-"""
 
 
 @dataclass(frozen=True)
@@ -93,11 +89,6 @@ def _is_tiled(t: Transpose) -> bool:
     return True
 
 
-def side_by_side(t: Transpose) -> int:
-    """Returns how many tiles side by side in the source are read one after the other."""
-    return LINE_TILES if t.extents[t.column] // LANES % LINE_TILES == 0 else 1
-
-
 def tile_transpose(t: Transpose, side: int) -> None:
     """
     Replaces the grid of `t` by loops over tiles, `side` tiles side by side in the source at a time, and loops over the
@@ -149,7 +140,7 @@ def _tiles(builder: ScheduledNest, t: Transpose, rows: int, columns: int, side: 
             for axis in (t.row, t.column):
                 at[axis] = builder.scaled(at[axis], LANES)
             source = place_of(builder, t.source, at, t.row, t.column)
-            type_ = VectorType(t.source.type.element_type, (LANES, LANES))
+            type_ = vector_type(t.source.type.element_type, (LANES, LANES))
             loaded = builder.add(tile.LoadOp(source.buffer, source.indices, type_, source.along, source.by))
             turned = builder.add(tile.TransposeOp(loaded.result)).result
             out = place_of(builder, t.out, at, t.column, t.row)

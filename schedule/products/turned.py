@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from xdsl.dialects import memref
-from xdsl.dialects.builtin import VectorType
 from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
 
 from ...analysis.affine import normal_form
+from ...core.ir.element_types import vector_type
 from ...dialects import tile
 from ...dialects.schedule import LeftOutAttr
 from ...dialects.tensor_loop import AllocOp, BlockOp
@@ -160,7 +160,7 @@ class TurnedPanels(PackedPanels):
         c, builder = self.c, self.builder
         is_tile = shape[0] > 1
         place = place_of(builder, c.b, at, c.n if is_tile else None, c.k if is_tile else c.n)
-        type_ = VectorType(c.b.type.element_type, shape)
+        type_ = vector_type(c.b.type.element_type, shape)
         loaded = builder.add(tile.LoadOp(place.buffer, place.indices, type_, place.along, place.by)).result
         stored = builder.add(tile.TransposeOp(loaded)).result if is_tile else loaded
         stored = widened(builder, stored, c.tile_element) if self.widens else stored

@@ -5,7 +5,7 @@ six.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from xdsl.dialects import arith, memref
 from xdsl.dialects.builtin import StringAttr
@@ -14,9 +14,8 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.rewriter import Rewriter
 
 from ...analysis.reductions import Accumulator, accumulators
-from ...core.ir.walk import ops_of
 from ...core.roles import MAXIMUM
-from ...dialects.tensor_loop import AllocOp, BlockOp, FuncOp
+from ...dialects.tensor_loop import AllocOp, BlockOp
 from ..kernels.given_tiling import refuse
 from .nan import exponential_of, nan_reaches_the_row
 
@@ -26,7 +25,7 @@ NONE, ZEROS, NAN = "none", "zeros", "nan"
 SIGN_FREE = arith.FastMathFlagsAttr([FastMathFlag.NO_SIGNED_ZEROS])
 
 
-def relax_maxima(function: FuncOp, wide: bool = False) -> int:
+def relax_maxima(blocks: Iterable[BlockOp], wide: bool = False) -> int:
     """
     Marks the maxima that are only subtracted before an exponential, as in softmax, and returns how many those are.
 
@@ -47,7 +46,7 @@ def relax_maxima(function: FuncOp, wide: bool = False) -> int:
     these rules, and fails where it would change results.
     """
     count = 0
-    for block in ops_of(function, BlockOp):
+    for block in blocks:
         given = block.attributes.get(MAXIMUM)
         count += relax_block(block, relaxed(block, wide) if given is None else _given(block, given))
     return count

@@ -91,10 +91,12 @@ def shared_loops(block: BlockOp, before: BlockOp) -> int:
     return len({id(loop) for loop in _around(block)} & {id(loop) for loop in _around(before)})
 
 
-def check_rows(function: FuncOp) -> None:
-    """Fails at a block that does not share as many loops with the block before it as its `stepwell.rows` says."""
+def check_rows(blocks: Sequence[BlockOp]) -> None:
+    """
+    Fails at a block of a function that does not share as many loops with the one before it as its `stepwell.rows` says.
+    """
     before: BlockOp | None = None
-    for block in ops_of(function, BlockOp):
+    for block in blocks:
         found = block.attributes.get(ROWS)
         if found is not None:
             _check(block, found, before)

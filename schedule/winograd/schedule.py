@@ -11,6 +11,7 @@ from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, MemRefType, VectorType
 from xdsl.ir import Block, Region, SSAValue
 
+from ...core.ir.element_types import vector_type
 from ...dialects import tile
 from ...dialects.tensor_loop import AllocOp
 from ...dialects.tile import Place
@@ -146,7 +147,7 @@ class WinogradNest:
                     Bound("spatial", x, count, "vx"),
                 ]
                 with self.builder.blocked("border", axes) as (vt, vc, vi, vx):
-                    zero = self._splat(VectorType(self.c.tile_element, [1, self.width]))
+                    zero = self._splat(vector_type(self.c.tile_element, [1, self.width]))
                     store_row(self.builder, zero, self.strip, (vt, vc, vi, self.builder.sum(vx, first), 0))
 
     def _transform_inputs(self) -> None:
@@ -212,13 +213,13 @@ class WinogradNest:
             value = self._pixel(at, width)
             builder.add(scf.YieldOp(value))
         with builder.inside(otherwise):
-            builder.add(scf.YieldOp(self._splat(VectorType(self.c.tile_element, [1, width]))))
+            builder.add(scf.YieldOp(self._splat(vector_type(self.c.tile_element, [1, width]))))
         return builder.add(scf.IfOp(inside, [value.type], Region(then), Region(otherwise))).results[0]
 
     def _pixel(self, at: list[Index], width: int) -> SSAValue:
         place = self.c.a.dimension_along(self.c.k)
         assert place is not None
-        type_ = VectorType(self.c.a.type.element_type, [1, width])
+        type_ = vector_type(self.c.a.type.element_type, [1, width])
         indices = [self.builder.value(index) for index in at]
         loaded = self.builder.add(tile.LoadOp(self.c.a.buffer, indices, type_, (-1, place[0]))).result
         return widened(self.builder, loaded, self.c.tile_element)
@@ -271,7 +272,7 @@ class WinogradNest:
                 b = Place(self.filters, tuple(values), (2, 3), (1, 1))
                 return builder.add(tile.MmaOp(total, a, b, steps)).result
 
-            total = self._splat(VectorType(self.c.tile_element, [rows, width]))
+            total = self._splat(vector_type(self.c.tile_element, [rows, width]))
             total = builder.counted(depth, self.plan.steps, total, step, "k")
             if rest := depth % self.plan.steps:
                 total = step(depth - rest, total, rest)

@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import FloatAttr, MemRefType, VectorType
+from xdsl.dialects.builtin import FloatAttr, MemRefType
 from xdsl.ir import Block, Operation, Region, SSAValue
 
+from ...core.ir.element_types import vector_type
 from ...dialects import tile
 from ...machine.machine import Machine
 from ..kernels.epilogue import place_of
@@ -62,7 +63,7 @@ def combined(builder: ScheduledNest, tiles: Sequence[SSAValue], signs: Sequence[
 def load_row(builder: ScheduledNest, buffer: SSAValue, at: Sequence[Index], width: int) -> SSAValue:
     """Loads a row of elements along the last dimension."""
     assert isinstance(buffer.type, MemRefType)
-    type_ = VectorType(buffer.type.element_type, [1, width])
+    type_ = vector_type(buffer.type.element_type, [1, width])
     return builder.add(tile.LoadOp(buffer, [builder.value(index) for index in at], type_)).result
 
 
@@ -131,7 +132,7 @@ def _filters(
 
 def _tap(builder: ScheduledNest, w: Winograd, at: dict[int, Index], width: int) -> SSAValue:
     place = place_of(builder, w.c.b, at, None, w.c.n)
-    type_ = VectorType(w.c.b.type.element_type, [1, width])
+    type_ = vector_type(w.c.b.type.element_type, [1, width])
     loaded = builder.add(tile.LoadOp(place.buffer, place.indices, type_, place.along, place.by)).result
     return widened(builder, loaded, w.c.tile_element)
 

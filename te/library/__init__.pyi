@@ -93,6 +93,7 @@ from .normalisation import rms_norm as rms_norm
 from .pooling import avg_pool2d as avg_pool2d
 from .pooling import max_pool2d as max_pool2d
 from .quantisation import dequantize as dequantize
+from .quantisation import matmul_packed as matmul_packed
 from .quantisation import quantize as quantize
 from .reduction import all as all
 from .reduction import any as any

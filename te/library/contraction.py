@@ -36,7 +36,7 @@ def _result_type(name: str, x: Tensor, out_dtype: str | None) -> str:
     return result
 
 
-def _sum_of_products(
+def sum_of_products(
     name: str,
     shape: Sequence[Dim],
     names: Sequence[str],
@@ -88,7 +88,7 @@ def matmul(x: Tensor, y: Tensor, out_dtype: str | None = None) -> Tensor:
 
     names = [f"b{dim}" for dim in range(len(batch))] + ["m"] * len(rows) + ["n"] * len(columns)
     shape = batch + rows + columns
-    return _sum_of_products("matmul", shape, names, (k,), factors, _result_type("matmul", x, out_dtype))
+    return sum_of_products("matmul", shape, names, (k,), factors, _result_type("matmul", x, out_dtype))
 
 
 def conv2d(
@@ -146,7 +146,7 @@ def conv2d(
 
     names = [{"N": "n", "C": "co", "H": "oh", "W": "ow"}[letter] for letter in data_layout]
     shape = [result[letter] for letter in data_layout]
-    return _sum_of_products("conv2d", shape, names, axes, factors, dtype)
+    return sum_of_products("conv2d", shape, names, axes, factors, dtype)
 
 
 def _check_channels(inputs: int, outputs: int, per_group: int, groups: int) -> None:

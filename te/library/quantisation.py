@@ -3,9 +3,22 @@
 from __future__ import annotations
 
 from .. import dtypes, ops
-from ..expr import Expr, TEError
-from ..tensor import Tensor
-from .shapes import Indices, normalise_axis, require_float, require_integer, require_same_type, shape_text, stage
+from ..expr import Binary, Expr, TEError, const
+from ..tensor import Tensor, reduce_axis
+from .contraction import sum_of_products
+from .shapes import (
+    Indices,
+    normalise_axis,
+    require_float,
+    require_integer,
+    require_same_type,
+    shape_text,
+    stage,
+    static_dim,
+)
+
+LEAST_ROUNDED = 2.0**-100
+"""The number that a block must exceed somewhere not to be rounded to zeros."""
 
 
 def quantize(x: Tensor, scale: Tensor, zero_point: Tensor, axis: int = 1, block_size: int = 0) -> Tensor:
@@ -42,6 +55,69 @@ def dequantize(x: Tensor, scale: Tensor, zero_point: Tensor, axis: int = 1, bloc
         return ops.cast(scale.dtype, steps * ops.cast(acc, scale[at]))
 
     return stage("dequantize", x.shape, body)
+
+
+def matmul_packed(
+    x: Tensor,
+    weights: Tensor,
+    scale: Tensor,
+    zero_point: Tensor,
+    bits: int = 4,
+    block_size: int = 32,
+    rounded_bits: int = 0,
+) -> Tensor:
+    """
+    `sum_k x[…, k] * (w[n, k] - zero_point[n, k / block_size]) * scale[n, k / block_size]`. Bytes of `weights` hold one
+    number of 8 bits, or two of 4 bits, the first in the lower half. With `rounded_bits` blocks of x are rounded before.
+    """
+    require_float("matmul_packed", x, scale)
+    require_same_type("matmul_packed", x, scale)
+    require_integer("matmul_packed", weights, zero_point)
+    if weights.dtype != "ui8" or bits not in (4, 8) or x.rank == 0:
+        raise TEError(f"matmul_packed: {bits} bits of {weights.dtype}, expected 4 or 8 of ui8")
+    outputs, inputs = static_dim("matmul_packed", weights, 0), static_dim("matmul_packed", x, x.rank - 1)
+    acc, k = dtypes.accumulator(x.dtype), reduce_axis(inputs, "k")
+
+    whole = _rounded(x, block_size, acc) if rounded_bits else None
+
+    def left(row: Indices) -> Expr:
+        if whole is None:
+            return x[(*row, k)]
+        numbers, step = whole
+        return numbers[(*row, k)] * step[(*row, ops.floordiv(k, block_size))]
+
+    def factors(indices: Indices) -> tuple[Expr, Expr]:
+        *row, n = indices
+        block = (n, ops.floordiv(k, block_size))
+        number = ops.cast("i32", weights[n, k if bits == 8 else ops.floordiv(k, 2)])
+        if bits == 4:
+            shift = ops.cast("i32", ops.floormod(k, 2) * 4)
+            number = Binary("and", Binary("shr", number, shift), const(15, "i32"))
+        steps = ops.cast(acc, number) - ops.cast(acc, zero_point[block if zero_point.rank else ()])
+        return left(tuple(row)), steps * ops.cast(acc, scale[block])
+
+    names = [*(f"m{dim}" for dim in range(x.rank - 2)), *["m"] * (x.rank > 1), "n"]
+    return sum_of_products("matmul_packed", (*x.shape[:-1], outputs), names, (k,), factors, x.dtype)
+
+
+def _rounded(x: Tensor, block_size: int, acc: str) -> tuple[Tensor, Tensor]:
+    """Returns the blocks of x as integers up to 127, and what these are multiples of."""
+    blocks, j = static_dim("matmul_packed", x, x.rank - 1) // block_size, reduce_axis(block_size, "j")
+
+    def greatest(indices: Indices) -> Expr:
+        *row, block = indices
+        return ops.max(ops.abs(ops.cast(acc, x[(*row, block * block_size + j)])), axis=j)
+
+    top = stage("matmul_packed_max", (*x.shape[:-1], blocks), greatest)
+    step = stage("matmul_packed_step", top.shape, lambda at: top[at] * const(1 / 127, acc))
+
+    def number(indices: Indices) -> Expr:
+        *row, k = indices
+        most = top[(*row, ops.floordiv(k, block_size))]
+        inverse = ops.select(most > LEAST_ROUNDED, const(127.0, acc) / most, const(0.0, acc))
+        return ops.unary("round", ops.cast(acc, x[(*row, k)]) * inverse)
+
+    return stage("matmul_packed_round", x.shape, number), step
 
 
 def _check(name: str, x: Tensor, scale: Tensor, zero_point: Tensor, block_size: int) -> None:

@@ -19,6 +19,15 @@ func.func @main(%x: tensor<4x256xf32>) -> tensor<4x768xf32> {
   %y = graph.matmul %x, %w : (tensor<4x256xf32>, tensor<256x768xf32>) -> tensor<4x768xf32>
   func.return %y : tensor<4x768xf32>
 }""",
+    "packed": """
+func.func @main(%x: tensor<3x100xf32>) -> tensor<3x70xf32> {
+  %w = graph.weight "w" : tensor<70x64xui8>
+  %s = graph.weight "s" : tensor<70x4xf32>
+  %z = graph.full 8 : tensor<ui8>
+  %y = graph.matmul_packed %x, %w, %s, %z
+      : (tensor<3x100xf32>, tensor<70x64xui8>, tensor<70x4xf32>, tensor<ui8>) -> tensor<3x70xf32>
+  func.return %y : tensor<3x70xf32>
+}""",
     "conv1x1": """
 func.func @main(%x: tensor<1x14x14x64xf32>) -> tensor<1x14x14x96xf32> {
   %w = graph.weight "w" : tensor<1x1x64x96xf32>

@@ -40,7 +40,7 @@ STARTS_FAST: Final = {
     "schedule/program/apply_schedule.py": "schedule.program.check",
     "schedule/program/check.py": "numpy",
     "te/dtypes.py": "ml_dtypes numpy",
-    "tools/calibrate.py": "runtime.calibration.calibrate runtime.calibration.statistics",
+    "tools/calibrate.py": "rewrites.calibration.statistics runtime.calibration.calibrate runtime.calibration.values",
     "tools/compile.py": "frontends.onnx.compiled machine.named runtime.compile tools.import_onnx",
     "tools/import_onnx.py": "core.passes.progress dialects.graph.literals frontends.onnx.importer"
     " frontends.onnx.unsupported numpy rewrites.constants.externalize_weights tools.options.plugin_files xdsl",
@@ -56,11 +56,21 @@ STARTS_FAST: Final = {
     "tools/options/weights.py": "dialects.graph.literals rewrites.constants.externalize_weights",
     "tools/main.py": "core.messages.diagnostics tools.options.command",
     "tools/options/passes.py": "tools.options.checks",
+    "tools/quantize.py": "frontends.onnx.importer rewrites.quantiser.layers runtime.calibration.values"
+    " runtime.quantising.quantize tools.import_onnx",
     "tools/run.py": "json numpy runtime.compile runtime.load runtime.stairs tools.options.checks tools.options.times",
-    "tools/options/command.py": "importlib tools.options.plugin_files",
+    "tools/options/command.py": "importlib tools.options.plugin_files tools.options.repro",
     "tools/options/times.py": "runtime.executable",
-    "tools/reduce.py": "core.passes.pipeline_text core.text.parsing trust.check trust.reduce.moves.all"
-    " trust.reduce.predicates trust.reduce.regression trust.reduce.session trust.reduce.subject trust.reduce.workers",
+    "tools/update_checks.py": "filecheck testing.check_lines.update",
+    "tools/options/repro.py": "onnx",
+    "tools/diff.py": "core.passes.pipelines core.text.parsing tools.options.checks trust.diff.ops trust.diff.results",
+    "tools/fuzz.py": "core.passes.pipeline_text core.text.parsing patterns.text.loading trust.fuzz.hunt"
+    " trust.fuzz.sources",
+    "tools/reduce.py": "core.passes.pipeline_text core.text.parsing trust.cases trust.check trust.evaluate"
+    " trust.reduce.model_test trust.reduce.moves.all trust.reduce.onnx_model trust.reduce.predicates"
+    " trust.reduce.regression trust.reduce.session trust.reduce.subject trust.reduce.workers",
+    "trust/reduce/moves/onnx_model.py": "onnx",
+    "trust/reduce/onnx_model.py": "onnx onnxruntime",
     "tools/show.py": "core.ir.verification core.passes.pipelines core.passes.progress core.text.parsing"
     " analysis.drawing.boxes analysis.drawing.drawing",
     "tools/start.py": "core.late_formats importlib",

@@ -72,6 +72,11 @@ REACH = [
          '%t = op "graph.tanh"(%c)',
          (row("exp", "relu", "relu", "tanh"), row("exp", "tanh")), (row("exp", "abs", "tanh"),),
          "exp_relu_relu_tanh_"),
+    Case("chain of steps", add(chain(lambda before: relu(exp(before)), a), b),
+         ('%a = any; %l = any; %e = op "graph.exp"(%l); %s = op "graph.relu"(%e); %c = chain %s through %l from %a; '
+          '%b = any; %o = op "graph.add"(%c, %b)'),
+         (chained("exp", "relu", "exp", "relu") + bin_("add", "%y", "%q"),),
+         (bin_("add", "%x", "%y"), chained("relu", "exp") + bin_("add", "%q", "%y")), "exp_relu_exp_relu_add_", 2),
     Case("chain of two operands", Chain(add(link, relu(c)), link, exp(a), 2),
          EXP + '; %l = any; %c = any; %r = op "graph.relu"(%c); %s = op "graph.add"(%l, %r)'
          "; %o = chain %s through %l from %e least 2",

@@ -16,7 +16,7 @@ from types import ModuleType
 
 from pattern_cases_larger import CASES
 from stepwell.dialects.pattern import Pattern as PatternDialect
-from stepwell.patterns.language import chains, combinators, constraints, patterns, rules, structures
+from stepwell.patterns.language import chains, combinators, constraints, loops, patterns, rules, structures
 from stepwell.patterns.language.patterns import Pattern, all_below
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -63,6 +63,12 @@ class Row:
 RIGHT = "patterns/test_right_sides.py"
 MAKES = {
     "partition": "a rule for partitioning has no right side",
+}
+
+LOOPS = {"positive": "patterns/test_loops.py::test_matches", "negative": "patterns/test_loops.py::test_does_not_match"}
+DECIDES = {
+    "partition": "blocks become no function (`test_no_function_is_made_of_blocks`)",
+    "rewrite": "a rule about loops decides, and `apply-patterns` refuses it (`test_other_passes_refuse_decisions`)",
 }
 
 ROWS = (
@@ -129,7 +135,7 @@ ROWS = (
     Row("operands in any order", "L-17", ("Op", "unordered"), ("op",), ("unordered", "unordered with a rest")),
     Row("all operands that are left", "L-17", ("Rest",), ("rest",), ("each of the rest",)),
     Row("chain of any length", "L-17", ("Chain", "chain"), ("chain",),
-        ("chain", "chain of none", "chain of two operands")),
+        ("chain", "chain of none", "chain of steps", "chain of two operands")),
     Row("comparison of numbers", "L-17", ("compare",), ("require",), ("compare", "compare attributes")),
     Row("contrary of a condition", "L-17", ("negated",), ("require",), ("not a condition", "not a comparison")),
     Row("attribute that is computed", "L-17", ("Computed", "compute"), ("compute",), (), {
@@ -137,6 +143,15 @@ ROWS = (
         "negative": "patterns/test_numbers.py::test_a_computed_attribute",
         "rewrite": "patterns/test_numbers.py::test_a_computed_attribute"}, MAKES),
     Row("single user", "L-17", ("single_user",), ("holds",), ("single_user",)),
+    Row("axis of a block, loop variable", "L-17", ("Axis",), ("axis",), (), LOOPS, DECIDES),
+    Row("block", "L-17", ("Loops", "block"), ("block",), (), LOOPS, DECIDES),
+    Row("loops, one in another", "L-17", ("Loops", "nest"), ("nest",), (), LOOPS, DECIDES),
+    Row("loop function", "L-17", ("Loops", "kernel"), ("kernel",), (), LOOPS, DECIDES),
+    Row("decision", "L-17", ("Decide", "decide", "decision_rule"), ("decide",), (), {
+        "python.positive": "patterns/test_loop_decisions.py::test_python_computes_as_the_text_does",
+        "python.negative": "patterns/test_loop_decisions.py::test_what_is_wrong_in_python",
+        "text.positive": "test/filecheck/schedule/rules/normal_form.mlir",
+        "text.negative": "patterns/test_loops.py::test_does_not_match"}, DECIDES),
     Row("named condition of a rule", "S4-51", ("Require", "require"), ("require",), ("require",)),
     Row("new op", "S4-40", ("Create", "create"), ("create", "rewrite", "yield"), (), {
         "python.positive": f"{RIGHT}::test_right_side[create-python]",
@@ -225,6 +240,28 @@ USES: tuple[tuple[str, str, str, str], ...] = (
      "rewrites/test_partition_functions.py::test_normalization_in_any_association"),
     ("algebraic simplification", "S4-61", "patterns/test_sweeps.py::test_algebra_until_nothing_changes",
      "test/filecheck/rewrites/apply_patterns/shipped_file.mlir"),
+    ("names stand for different values (injective)", "L-17",
+     "patterns/test_reach.py::test_two_results_of_one_op_are_different_in_an_injective_rule "
+     "patterns/test_jumping_back.py::test_the_first_match_is_found",
+     "patterns/test_reach.py::test_names_of_an_injective_rule_are_those_of_different_values "
+     "test/filecheck/rewrites/apply_patterns/reach.mlir"),
+    ("names of sizes, formulas over them", "L-17", "patterns/test_numbers.py::test_rules_in_python_compare_and_compute",
+     "patterns/test_numbers.py::test_an_equation_with_numbers_is_written_as_it_is_read "
+     "test/filecheck/rewrites/apply_patterns/numbers.mlir"),
+    ("chain of a pattern with a name", "L-17",
+     "patterns/test_reach.py::test_a_chain_of_steps_that_a_function_makes",
+     "patterns/test_reach.py::test_a_chain_of_a_pattern_that_the_file_defines"),
+    ("ops with effects are left, unless told", "L-17",
+     "patterns/test_effects.py::test_root_with_an_effect patterns/test_effects.py::test_new_op_with_an_effect "
+     "patterns/test_effects.py::test_partition patterns/test_pattern_fuzz.py::test_effects_as_the_slow_matcher",
+     "test/filecheck/rewrites/apply_patterns/effects.mlir"),
+    ("partitioned and composite functions are left, unless told", "L-17",
+     "patterns/test_effects.py::test_closed_functions",
+     "test/filecheck/rewrites/apply_patterns/closed_functions.mlir"),
+    ("a replacement of another type is refused", "L-17",
+     "patterns/test_right_sides.py::test_a_result_of_another_number_is_an_error "
+     "patterns/test_right_sides.py::test_a_result_of_another_type_is_no_match_or_an_error",
+     "patterns/test_right_sides.py::test_a_result_of_another_type_is_no_match_or_an_error"),
     ("unknown names", "S4-1", "patterns/test_larger_rules.py::test_an_unknown_op_is_an_error_with_a_context",
      "patterns/test_larger_rules.py::test_an_unknown_op_in_text_is_an_error_with_its_place"),
 )  # fmt: skip
@@ -246,6 +283,7 @@ NOT_CONSTRUCTS = {
     "frozen": "makes values hashable",
     "all_key": "makes keys", "keys_of_many": "walks patterns",
     "argument_name": "reads programs",
+    "arguments_of": "reads programs", "axis_of": "reads programs", "parts_of": "reads programs",
     "attribute_of": "reads programs", "described": "text of messages", "same_attribute": "compares attributes",
     "has_attribute": "compares attributes",
     "expression_names": "reads patterns", "numerics_of": "reads programs",
@@ -270,7 +308,7 @@ DEFINITIONS = frozenset({"define", "gives"})
 def python_names() -> set[str]:
     """The public classes and functions of the pattern modules, and the public methods of patterns."""
     found: set[str] = set()
-    for module in (patterns, constraints, structures, combinators, chains, rules):
+    for module in (patterns, constraints, structures, combinators, chains, loops, rules):
         found |= set(_public(module))
     for kind in (Pattern, patterns.Op, structures.Call, structures.If):
         found |= {name for name, thing in vars(kind).items() if not name.startswith("_") and inspect.isfunction(thing)}

@@ -10,6 +10,7 @@ from stepwell.dialects.schedule import (
     LeftOutAttr,
     OnTilesAttr,
     OrderAttr,
+    PackedAttr,
     TileRegistersAttr,
     TilingAttr,
     TransposeAttr,
@@ -49,7 +50,9 @@ def other_choices(block: BlockOp) -> list[tuple[str, Attribute]]:
         found += [(STRIP, IntegerAttr(rows, i64)) for rows in (0, 2)]
     if MAXIMUM in block.attributes:
         found.append((MAXIMUM, StringAttr("none")))
-    if block.attributes.get(PREPACKED) == BoolAttr.from_bool(True) and not isinstance(chosen, WinogradAttr):
+    if block.attributes.get(PREPACKED) == BoolAttr.from_bool(True) and not isinstance(
+        chosen, WinogradAttr | PackedAttr
+    ):
         found.append((PREPACKED, BoolAttr.from_bool(False)))
     return found
 
@@ -66,6 +69,8 @@ def _of_the_same_kind(chosen: Attribute | None) -> Attribute | None:
             return DepthwiseAttr.of(1, 2)
         case DotsAttr():
             return DotsAttr.of(max(1, chosen.rows.data // 2), chosen.columns.data)
+        case PackedAttr():
+            return PackedAttr.of(1, chosen.columns.data // 2, 4)
         case TileRegistersAttr():
             return TileRegistersAttr.of(1)
         case TransposeAttr():

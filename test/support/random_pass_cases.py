@@ -8,10 +8,10 @@ from typing import Final, Literal
 
 import numpy as np
 import pytest
-from random_graphs import Flavour, Graph
 from stepwell.core.passes.pipeline_text import parse_pipeline
 from stepwell.reference.failure import ReferenceFailure
 from stepwell.rewrites.partition import pattern_tables as targets
+from stepwell.testing.graphs.maker import Flavour, Graph
 from tolerances import check_random_program, check_same
 from xdsl.dialects.builtin import ModuleOp
 

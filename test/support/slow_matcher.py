@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from itertools import permutations
 from typing import Any, Final
 
+from slow_axes import axis_fits
 from slow_reach import are_different, chosen, formula_holds, same
 from slow_tests import (
     CALLEES,
@@ -36,6 +37,7 @@ from stepwell.patterns.language import constraints as c
 from stepwell.patterns.language import structures as s
 from stepwell.patterns.language.chains import Chain
 from stepwell.patterns.language.combinators import Expression, Together
+from stepwell.patterns.language.loops import Axis
 from stepwell.patterns.language.patterns import Any_, Capture, Constant, Op, Or, Pattern, Rest, Result, Splat, all_below
 from stepwell.patterns.language.rules import Require, Rule
 from xdsl.dialects.builtin import (
@@ -62,12 +64,33 @@ def key_of(pattern: Any) -> str:
 
 
 def rule_assignments(rule: Rule, value: SSAValue) -> Iterator[Assignment]:
-    """The ways in which the left side stands for `value` and all conditions of the rule hold."""
+    """
+    The ways in which the left side stands for `value` and all conditions of the rule hold. A rule that replaces it
+    leaves an op with an effect alone.
+    """
+    if rule.rhs and not rule.effects and isinstance(value, OpResult) and has_effect(value.op):
+        return
     for way in assignments(rule.lhs, value, {}):
         if rule.injective and not are_different(rule, way):
             continue
         if all(required(each, way) for each in (*rule.when, *deferred(way))):
             yield way
+
+
+def has_effect(op: Operation) -> bool:
+    """
+    Whether an op, or one in it or in a function that it calls, calls a function of which nothing is known, or reads or
+    writes a buffer.
+    """
+    for each in op.walk():
+        if each.name in ("memref.load", "memref.store"):
+            return True
+        callee = each.properties.get("callee") if each.name == "func.call" else None
+        if isinstance(callee, SymbolRefAttr):
+            function = _function_named(callee.root_reference.data, each)
+            if function is None or not function.regions[0].blocks or has_effect(function):
+                return True
+    return False
 
 
 DEFERRED: Final = "deferred"
@@ -106,6 +129,8 @@ def _by_kind(pattern: Pattern, value: SSAValue, bound: Assignment) -> Iterator[A
         case c.Argument(index, name):
             fits = not isinstance(value, OpResult) and index in (None, value.index)  # type: ignore[attr-defined]
             yield from _when(fits and name in (None, argument_name(value)), bound)
+        case Axis():
+            yield from _when(axis_fits(pattern, value), bound)
         case Or(alternatives):
             for number, each in enumerate(alternatives):
                 for way in assignments(each, value, bound):

@@ -7,10 +7,12 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import permutations
 
+from slow_axes import extent
 from slow_tests import condition_holds
 from stepwell.patterns.language.chains import Chain
+from stepwell.patterns.language.combinators import Together
 from stepwell.patterns.language.constraints import And, Not, Where
-from stepwell.patterns.language.patterns import Or, Pattern, Rest
+from stepwell.patterns.language.patterns import Or, Pattern, Rest, Result
 from stepwell.patterns.language.rules import Require, Rule
 from stepwell.patterns.language.structures import Dominates
 from xdsl.dialects.builtin import DYNAMIC_INDEX, FloatAttr, IntegerAttr, ShapedType, StringAttr
@@ -51,6 +53,7 @@ def compared(formula: str, things: Sequence[object]) -> bool | None:
         "size": size,
         "rank": rank,
         "elements": elements,
+        "extent": extent,
         "users": lambda value: len({use.operation for use in value.uses}),
         "uses": lambda value: value.uses.get_length(),
         "mod": lambda one, other: one % other,
@@ -72,9 +75,10 @@ def plain_number(thing: object) -> object:
 def are_different(rule: Rule, way: dict[str, object]) -> bool:
     """
     Whether names stand for different values. Names that a test, `and`, `or` or a dominator ties to one value count as
-    one.
+    one, and so do those of an op and its result, of several ops and the first of them, of a chain and its beginning.
     """
     pairs = list[tuple[str, str]]()
+    of_ops = list[set[str]]()
     single = list[Pattern]()
 
     def visit(pattern: Pattern) -> None:
@@ -92,6 +96,12 @@ def are_different(rule: Rule, way: dict[str, object]) -> bool:
             pairs.extend((pattern.key, each.key) for each in below)
         elif isinstance(pattern, Dominates):
             pairs.append((pattern.key, pattern.child.key))
+        elif isinstance(pattern, Together):
+            pairs.append((pattern.key, pattern.patterns[0].key))
+        elif isinstance(pattern, Result):
+            of_ops.append({pattern.key, pattern.op.key})
+        elif isinstance(pattern, Chain):
+            pairs.append((pattern.key, pattern.start.key))
         for each in below:
             visit(each)
 
@@ -108,8 +118,14 @@ def are_different(rule: Rule, way: dict[str, object]) -> bool:
         found = way[key]
         return found.results[0] if isinstance(found, Operation) and len(found.results) == 1 else found
 
+    def is_result_of_op(one: str, other: str) -> bool:
+        return any({a, b} in of_ops for a in tied(one) for b in tied(other))
+
     return all(
-        thing(one) is not thing(other) for one in keys for other in keys if one != other and other not in tied(one)
+        thing(one) is not thing(other)
+        for one in keys
+        for other in keys
+        if one != other and other not in tied(one) and not is_result_of_op(one, other)
     )
 
 

@@ -107,6 +107,7 @@ TABLE: Final[dict[str, dict[str, Tolerance]]] = {
     "prod": accumulated(),
     "matmul": accumulated(),
     "conv2d": accumulated(),
+    "matmul_packed": accumulated(),
     "avg_pool2d": accumulated(),
     "softmax": accumulated(),
     "log_softmax": accumulated(),
@@ -180,6 +181,14 @@ def _of_sum(op: str, properties: dict[str, Any], arrays: list[Array]) -> Conditi
     return Conditioning(float(terms) + 2, magnitude)
 
 
+def _of_packed(op: str, properties: dict[str, Any], arrays: list[Array]) -> Conditioning:
+    """The product of absolute values, of which those of the weights are the product of a unit matrix with them."""
+    x, weights, scale, zero_point = arrays
+    bytes_ = [array.astype(np.uint8) for array in (weights, zero_point)]
+    real = np.abs(_first(op, properties, np.eye(x.shape[-1]), bytes_[0], scale, bytes_[1]))
+    return Conditioning(float(x.shape[-1]) + 4, np.abs(x) @ real)
+
+
 def _finite_spread(x: Array) -> float:
     finite = x[np.isfinite(x)]
     return float(np.ptp(finite)) if finite.size else 0.0
@@ -251,6 +260,7 @@ def _of_sample(op: str, properties: dict[str, Any], arrays: list[Array]) -> Cond
 _CONDITIONS: Final[dict[str, Any]] = {
     **dict.fromkeys(("sum", "prod", "mean", "matmul", "conv2d", "avg_pool2d"), _of_sum),
     **dict.fromkeys(("softmax", "log_softmax"), _of_softmax),
+    "matmul_packed": _of_packed,
     "batch_norm": _of_batch_norm,
     "layer_norm": _of_layer_norm,
     "rms_norm": _of_norm,

@@ -150,6 +150,22 @@ def quantised(choose: Chooser, op: str) -> OpCase:
     return case(choose, op, operands, ["any", "positive", "any"], axis=axis, block_size=block_size)
 
 
+def packed_product(choose: Chooser, op: str) -> OpCase:
+    """Generates `matmul_packed` with one to three blocks in a row, the last of which may be longer than the row."""
+    real, bits, block_size = any_dtype(choose, ops.FLOATS), choose.element((4, 8)), choose.element((2, 4, 16))
+    inputs, outputs = choose.element((1, 3, 16, 33)), choose.element((1, 2, 5))
+    blocks = -(-inputs // block_size)
+    operands = [
+        TensorSpec((*any_shape(choose, 0, 2), inputs), real),
+        TensorSpec((outputs, blocks * block_size * bits // 8), "ui8"),
+        TensorSpec((outputs, blocks), real),
+        TensorSpec((outputs, blocks), "ui8"),
+    ]
+    rounded = 8 if inputs % block_size == 0 and rarely(choose, 3) else None
+    flavours = ["moderate", "any", "moderate", "any"]
+    return case(choose, op, operands, flavours, bits=bits, block_size=block_size, rounded_bits=rounded)
+
+
 FAMILIES: Final[dict[str, dict[str, Generator]]] = {
     "unary": dict.fromkeys(ops.UNARY, ops.unary),
     "binary": dict.fromkeys(ops.BINARY, ops.binary),
@@ -181,7 +197,7 @@ FAMILIES: Final[dict[str, dict[str, Generator]]] = {
         "rms_norm": ops.scaled_by_norm,
         "dropout": ops.dropout,
     },
-    "quantisation": {"quantize": quantised, "dequantize": quantised},
+    "quantisation": {"quantize": quantised, "dequantize": quantised, "matmul_packed": packed_product},
     "pooling": {"max_pool2d": ops.pool, "avg_pool2d": ops.pool},
 }
 """Every graph op with operands, by family."""

@@ -56,7 +56,7 @@ def analyse_rules(
     pairs of patterns. Rules without a replacement are left out.
     """
     context = ctx or make_context()
-    looked_at = [each for each in rules if each.rule.group is None and not each.rule.is_pattern]
+    looked_at = [each for each in rules if each.rule.rhs or each.rule.callback is not None]
     report = RuleSetReport(len(looked_at))
     if len(looked_at) < len(rules):
         report.notes.append(f"rules without a replacement, which were left out: {len(rules) - len(looked_at)}")

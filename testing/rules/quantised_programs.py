@@ -74,10 +74,28 @@ def convolution_of_bytes(choose: Chooser) -> str:
     return _text(lines, arguments, f"tensor<{result}xf32>")
 
 
+def product_of_packed_weights(choose: Chooser) -> str:
+    dtype, block = choose.element(BYTES), choose.element((0, 16))
+    scales = f"tensor<{choose.element(('', '3x'))}f32>" if not block else "tensor<2x3xf32>"
+    zeros = scales.replace("f32", dtype)
+    batch = choose.element(("", "2x"))
+    bytes_ = ", ".join(f"[{', '.join(str(choose.element((0, 1, 3, 100))) for _ in range(3))}]" for _ in range(32))
+    where = f"axis = {0 if block else 1}, block_size = {block}"
+    lines = [
+        f"%w = graph.constant dense<[{bytes_}]> : tensor<32x3x{dtype}>",
+        f"%s = graph.constant dense<{choose.element((0.25, 0.1, 1.5))}> : {scales}",
+        f"%z = graph.constant dense<{choose.element((0, 1, 100))}> : {zeros}",
+        f"%b = graph.dequantize %w, %s, %z, {where} : (tensor<32x3x{dtype}>, {scales}, {zeros})",
+        f"%y = graph.matmul %x, %b : (tensor<{batch}5x32xf32>, tensor<32x3xf32>)",
+    ]
+    return _text(lines, f"%x: tensor<{batch}5x32xf32>", f"tensor<{batch}5x3xf32>")
+
+
 PROGRAMS: Final[dict[str, Generator]] = {
     "integer-quantize-of-dequantize": quantised_there_and_back,
     "integer-matmul": product_of_bytes,
     "integer-conv2d": convolution_of_bytes,
+    "packed-matmul": product_of_packed_weights,
 }
 """The generators by the names of their rules."""
 

@@ -13,7 +13,9 @@ from xdsl.passes import ModulePass
 
 from ...core.messages.diagnostics import Diagnostic, StepwellError
 from ...trust.bisect import bisect
-from ...trust.check import CheckOptions, CheckSemantics
+from ...trust.cases import CheckOptions
+from ...trust.check import CheckSemantics
+from ...trust.commanded import bisect_command
 from .array_files import array_of, read_array, read_arrays
 from .shapes import shapes_of
 
@@ -36,10 +38,14 @@ def checking_of_run(options: argparse.Namespace) -> CheckSemantics:
     return CheckSemantics(replace(found.options, inputs=given, inputs_file=", ".join(options.input)))
 
 
-def report_of_bisection(ctx: Context, module: ModuleOp, passes: Sequence[ModulePass], options: CheckOptions) -> str:
-    """Returns what `--bisect` found, as text."""
+def report_of_bisection(
+    ctx: Context, module: ModuleOp, passes: Sequence[ModulePass], options: CheckOptions, command: str | None
+) -> str:
+    """Returns what `--bisect` found, or `--bisect-command` with a command, as text."""
+    if command is not None:
+        return str(bisect_command(ctx, module, passes, command))
     found = bisect(ctx, module, passes, options)
-    return "no pass changes a result" if found is None else str(found)
+    return "no pass fails, and none changes a result" if found is None else str(found)
 
 
 def _archive(path: str) -> dict[str, Any]:

@@ -96,6 +96,9 @@ class ArgumentParser(argparse.ArgumentParser):
             default="auto",
             help="colour programs and errors; auto does on a terminal, unless NO_COLOR is set or TERM is dumb",
         )
+        self.add_argument(
+            "--save-repro", metavar="OUT", help="on an error, write all that is needed to run this again to one file"
+        )
 
     def add_shared(self, *flags: str) -> None:
         """Adds arguments of `SHARED_FLAGS` in this order."""
@@ -131,6 +134,12 @@ def run_tool(tool: str, argv: Sequence[str] | None, act: Callable[[list[str], So
     """
     words = list(sys.argv[1:] if argv is None else argv)
     with colour_mode(words):
+        if any(word.startswith("--save-repro") for word in words):
+            from .repro import file_in, run_and_save
+
+            file, words = file_in(words)
+            if file is not None:
+                return run_and_save(tool, words, file, lambda: _run_tool(tool, words, act))
         return _run_tool(tool, words, act)
 
 

@@ -58,7 +58,14 @@ def add_check_semantics(group: argparse._ActionsContainer) -> None:  # pyright: 
     group.add_argument("--inputs", metavar="IN.npz", help="run it on these arrays, by name, or as arr_0, arr_1 …")
     group.add_argument("--shapes", metavar="4x784,10", help="the shapes of all arguments, where some have sizes ?")
     group.add_argument(
-        "--bisect", action="store_true", help="find the pass and the first application of a rule that change a result"
+        "--bisect",
+        action="store_true",
+        help="find the pass, and the first rewrite in it, that make a pass fail or crash or change a result",
+    )
+    group.add_argument(
+        "--bisect-command",
+        metavar="COMMAND",
+        help="the same for a command that fails, such as 'sh check.sh {}': {} is a file with the program",
     )
     group.add_argument(
         "--rewrite-limit", type=int, metavar="N", help="apply only the first N transformations, in all passes"

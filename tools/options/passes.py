@@ -42,6 +42,10 @@ def check_flags(args: argparse.Namespace) -> None:
     for flag, value in (("--inputs", args.inputs), ("--shapes", args.shapes), ("--save-inputs", args.save_inputs)):
         if value is not None and not (args.check_semantics or args.bisect):
             raise StepwellError(Diagnostic(f"{flag} is for --check-semantics, which is not given"))
+    if args.bisect_command is not None and not args.bisect_command.strip():
+        raise StepwellError(Diagnostic("--bisect-command is empty, expected a command of the shell"))
+    if args.rewrite_limit is not None and (args.bisect or args.bisect_command is not None):
+        raise StepwellError(Diagnostic("--bisect sets the limit of rewrites itself, it goes without --rewrite-limit"))
     if args.rewrite_limit is not None and args.rewrite_limit < 0:
         raise StepwellError(
             Diagnostic(f"--rewrite-limit is {args.rewrite_limit}, expected a number that is not negative")
@@ -90,7 +94,12 @@ def checked_schedules(passes: Sequence[ModulePass]) -> list[ModulePass]:
 
 def limited(args: argparse.Namespace, watch: Watcher | None = None) -> AbstractContextManager[Any]:
     """The scope of `--rewrite-limit`, in which `watch` is told what is applied."""
-    return nullcontext() if args.rewrite_limit is None and watch is None else counting(args.rewrite_limit, watch)
+    limit = args.rewrite_limit
+    return (
+        nullcontext()
+        if limit is None and watch is None
+        else counting(limit, by_function=limit is not None, watch=watch)
+    )
 
 
 def recorded_passes(args: argparse.Namespace) -> list[ModulePass]:

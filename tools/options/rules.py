@@ -97,8 +97,8 @@ def run_on_rules(args: argparse.Namespace, ctx: Context) -> int:
     if args.test_rules is not None:
         code = _test(args, ctx)
     if args.mutate_rules is not None:
-        # Partitioning computes the same whatever a pattern is like: there is nothing for values to notice.
-        rules = [row for row in _rules(args.mutate_rules, ctx) if row[1].group is None]
+        # Partitioning and decisions compute the same whatever a pattern is like: values have nothing to notice.
+        rules = [row for row in _rules(args.mutate_rules, ctx) if row[1].group is None and not row[1].decisions]
         if not rules:
             raise StepwellError(Diagnostic(f"{args.mutate_rules} has no rules with a replacement"))
         code = max(code, _mutate(args, rules, ctx))
@@ -161,6 +161,9 @@ def _test(args: argparse.Namespace, ctx: Context) -> int:
     if not rules and not groups:
         raise StepwellError(Diagnostic(f"{file} has no rules"))
     for rule in rules:
+        if rule.decisions:
+            print(f"-          {rule.name}: it decides about loops and changes no value", flush=True)
+            continue
         reports.append(check_rule(rule, settings, ctx))
         print(report_text(reports[-1]), flush=True)
     for group in groups:

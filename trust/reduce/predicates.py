@@ -24,7 +24,7 @@ from ...core.passes.pipelines import BrokenByPassError, run_pipeline
 from ...core.text.errors import diagnostic_of
 from ...lazy_dataclass import dataclass
 from ...reference.element_types import Array
-from ..check import CheckOptions
+from ..cases import CheckOptions
 from ..classes import class_of, weakest
 from ..compare import exactly, nearly
 from ..entries import Entry, entries, weights_of

@@ -20,14 +20,14 @@ def _lines(predicate: Predicate, text: str, wanted: str) -> list[str]:
     names = re.findall(r"^ *(?:\w+\.)?func(?:\.func)? (?:private |internal )?@([\w$.-]+)", text, re.MULTILINE)
     there = [f"// CHECK: @{names[0]}"] if names else []
     match predicate:
-        case Wrong(pipeline=pipeline):
+        case Wrong(pipeline=pipeline) if wanted.startswith("wrong"):
             return [
                 f"// RUN: stepwell-opt %s -p '{pipeline}' --check-semantics | filecheck %s",
                 "",
                 "/// The results are those that the reference interpreter gives.",
                 *there,
             ]
-        case Crash(pipeline=pipeline):
+        case Crash(pipeline=pipeline) | Wrong(pipeline=pipeline):
             return [f"// RUN: stepwell-opt %s -p '{pipeline}' | filecheck %s", "", f"/// It was: {wanted}.", *there]
         case Message(pipeline=pipeline, text=message):
             quoted = message.replace("{{", "{{\\{\\{}}").splitlines()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 from xdsl.dialects.builtin import DictionaryAttr, FloatAttr, IntegerAttr, StringAttr, UnitAttr, f64, i64
@@ -10,7 +11,8 @@ from xdsl.utils.mlir_lexer import MLIRTokenKind
 
 from ..sizes import parse_sizes
 from .expansion import expand
-from .scope import Scope, named
+from .loops import AXES, KINDS, LOAD, read_axis, read_indices, read_loops
+from .scope import Scope, Size, named, property_name
 
 INFIX: Final = {"+": "graph.add", "-": "graph.subtract", "*": "graph.multiply", "/": "graph.divide"}
 """The ops that have a sign."""
@@ -97,9 +99,11 @@ class Matches:
             number = number_of(self._scope, negative)
             return self._add("splat", at, number=FloatAttr(float(number.value.data), f64))
         if tokens.is_variable():
-            return self._result(at, self._variable(at))
+            return self._result(at, self._element(self.variable(at), at))
         if tokens.take_if("("):
             value = self.read()
+            if tokens.take_if("through"):
+                return self._result(at, self._chain_of_steps(at, value))
             tokens.expect(")", "after the pattern in parentheses")
             return self._result(at, value)
         if tokens.take_if("_"):
@@ -121,7 +125,14 @@ class Matches:
         self._tokens.take()
         return self._add("result", at, value, index=IntegerAttr(int(number), i64))
 
-    def _variable(self, at: int) -> SSAValue:
+    def _element(self, value: SSAValue, at: int) -> SSAValue:
+        """Reads the indices of an element of a buffer, `%x[%i, %j]`, if they are there."""
+        if not self._tokens.take_if("["):
+            return value
+        return self._op(at, [LOAD], value, *read_indices(self, self._scope))
+
+    def variable(self, at: int) -> SSAValue:
+        """Reads a name, which stands for any value where it has not been met before."""
         name = self._tokens.variable("a name")
         if name in self._scope.functions:
             return self._call_of_function(name, at)
@@ -130,6 +141,8 @@ class Matches:
             value = self._add("rest", at, *each)
             self._scope.bind(name[:-3], value, at)
             return value
+        if name in self._scope.sizes:
+            self._tokens.fail(f"%{name} is a size, where a value stands", at)
         if name not in self._scope.names:
             self._scope.bind(name, self._add("any", at), at)
         return self._scope.names[name]
@@ -147,6 +160,10 @@ class Matches:
             return self._add("literal", at, value=self._tokens.parser.parse_attribute())
         if self._tokens.take_if("argument"):
             return self._argument(at)
+        if word in AXES:
+            return read_axis(self._scope, at)
+        if word in KINDS and self._tokens.is_kind(MLIRTokenKind.BARE_IDENT):
+            return read_loops(self, self._scope, self._tokens.take(), at, unordered=False)
         prefix, _, name = word.partition(".")
         if prefix == "pattern" and name in _PATTERNS_OF_PATTERNS:
             self._tokens.take()
@@ -155,12 +172,18 @@ class Matches:
         return self._call(at)
 
     def _defined(self, at: int) -> SSAValue:
-        """Reads `@twice(%x)`, a pattern that the file defines above."""
+        """Reads `@twice(%x)`, a pattern that the file defines above, and `@twice+(%x)`, a chain of it."""
         name = self._tokens.symbol()
+        mark = self._tokens.take_if("+", "*")
         arguments, properties = self.arguments(f"'@{name}'")
         if properties:
             self._tokens.fail(f"the pattern '{name}' takes patterns only, no attributes", at)
-        return expand(self._scope, name, arguments, at)
+        if mark is None:
+            return expand(self._scope, name, arguments, at)
+        if not arguments:
+            self._tokens.fail(f"a chain goes through the first parameter of '{name}', found none", at)
+        link = self._add("any", at)
+        return self._linked(at, expand(self._scope, name, [link, *arguments[1:]], at), link, arguments[0], mark)
 
     def _argument(self, at: int) -> SSAValue:
         parser = self._tokens.parser
@@ -173,11 +196,13 @@ class Matches:
     def _call(self, at: int) -> SSAValue:
         """Reads `relu(%x)`, `[floor, ceil](%x)`, and `relu?(%x)`, which is `relu(%x) or %x`."""
         unordered = self._tokens.take_if("unordered") is not None
+        if unordered and self._tokens.text in KINDS:
+            return read_loops(self, self._scope, self._tokens.take(), at, unordered=True)
         names = self._tokens.op_names()
         mark = self._tokens.take_if("?", "+", "*")
         values, properties = self.arguments(f"'{' or '.join(names)}'")
         if mark in ("+", "*"):
-            return self._chain(at, names, values, properties, 1 if mark == "+" else 0)
+            return self._chain(at, names, values, properties, mark)
         value = self._op(at, names, *values, properties=properties)
         if unordered:
             value.owner.properties["unordered"] = UnitAttr()  # pyright: ignore
@@ -193,15 +218,32 @@ class Matches:
         names: list[str],
         values: list[SSAValue],
         properties: dict[str, Attribute | str],
-        least: int,
+        mark: str,
     ) -> SSAValue:
         """Makes a chain of ops, of which the first operand stands for the one before."""
         if not values:
             self._tokens.fail("a chain goes through the first operand of each op, found none", at)
         link = self._add("any", at)
-        step = self._op(at, names, link, *values[1:], properties=properties)
-        given: dict[str, Attribute] = {} if least else {"least": IntegerAttr(0, i64)}
-        return self._add("chain", at, step, link, values[0], **given)
+        return self._linked(at, self._op(at, names, link, *values[1:], properties=properties), link, values[0], mark)
+
+    def _chain_of_steps(self, at: int, step: SSAValue) -> SSAValue:
+        """Reads `%l)+(%x)` behind `(relu(%l) * 2 through`: a chain of steps, where `%l` is the value before one."""
+        tokens, here = self._tokens, self._tokens.position
+        name = tokens.variable("the name of the value before a step")
+        link = self._scope.bound(name, here)
+        if getattr(link.owner, "name", "") != "pattern.any":
+            tokens.fail(f"a chain goes through any value, found a pattern for %{name}", here)
+        tokens.expect(")", "after a step of a chain")
+        if (mark := tokens.take_if("+", "*")) is None:
+            tokens.fail(f"expected '+' or '*' after a step of a chain, found {tokens.found()}")
+        tokens.expect("(", f"after '{mark}'")
+        start = self.read()
+        tokens.expect(")", "after the pattern that a chain begins with")
+        return self._linked(at, step, link, start, mark)
+
+    def _linked(self, at: int, step: SSAValue, link: SSAValue, start: SSAValue, mark: str) -> SSAValue:
+        given: dict[str, Attribute] = {"least": IntegerAttr(0, i64)} if mark == "*" else {}
+        return self._add("chain", at, step, link, start, **given)
 
     def _call_of_function(self, name: str, at: int) -> SSAValue:
         values, properties = self.arguments(f"'%{name}'")
@@ -219,11 +261,15 @@ class Matches:
                 self._tokens.expect(",", f"or ')' between the operands of {of}")
             if (name := property_name(self._scope)) is None:
                 values.append(self.read())
-            elif self._tokens.is_variable():
-                properties[name] = self._tokens.variable("a name")
             else:
-                properties[name] = self._tokens.parser.parse_attribute()
+                properties[name] = self.property_value()
         return values, properties
+
+    def property_value(self) -> Attribute | str:
+        """Reads the value of a property, or the name that it gets."""
+        if self._tokens.is_variable():
+            return self._tokens.variable("a name")
+        return self._tokens.parser.parse_attribute()
 
     def _op(
         self, at: int, names: list[str], *operands: SSAValue, properties: dict[str, Attribute | str] | None = None
@@ -231,11 +277,15 @@ class Matches:
         given = properties or {}
         fixed = {name: value for name, value in given.items() if isinstance(value, Attribute)}
         op = self._scope.add("op", at, operands, named(names, fixed))
-        for name, value in given.items():
-            if isinstance(value, str):
-                captured = self._add("attribute", at, op.results[0], attribute_name=StringAttr(name))
-                self._scope.bind(value, captured, at)
+        self.capture(op.results[0], given, at)
         return op.results[0]
+
+    def capture(self, value: SSAValue, properties: Mapping[str, Attribute | str], at: int) -> None:
+        """Gives names to the properties of an op that have one."""
+        for name, given in properties.items():
+            if isinstance(given, str):
+                captured = self._add("attribute", at, value, attribute_name=StringAttr(name))
+                self._scope.bind(given, captured, at)
 
     def _tested(self, value: SSAValue, at: int) -> SSAValue:
         """Reads what follows `has`: a test of the type, the properties or the kind of what is before it."""
@@ -265,16 +315,9 @@ class Matches:
                 return True
             return False
 
-        value = self._add("has_shape", at, value, sizes=parse_sizes(self._tokens.parser, name_of))
+        subject, value = value, self._add("has_shape", at, value, sizes=parse_sizes(self._tokens.parser, name_of))
         for name, dimension in named_sizes:
-            if name in self._scope.names or name in self._scope.functions:
-                self._tokens.fail(f"%{name} has been bound before", at)
-            known = self._scope.sizes.setdefault(name, (value, dimension))
-            if known != (value, dimension):
-                other = 0 if known[0] is value else 1
-                formula = StringAttr(f"size($0, {known[1]}) == size(${other}, {dimension})")
-                things = [known[0], value][: other + 1]
-                self._scope.add("require", at, things, named(["compare"], {"formula": formula}), results=0)
+            self._scope.bind_size(name, Size("size", subject, dimension), at)
         return value
 
     def _held(self, value: SSAValue, at: int) -> SSAValue:
@@ -289,17 +332,3 @@ class Matches:
 
     def _add(self, name: str, at: int, *operands: SSAValue, **properties: Attribute) -> SSAValue:
         return self._scope.add(name, at, operands, properties).results[0]
-
-
-def property_name(scope: Scope) -> str | None:
-    """Reads `name =` if that is what stands here."""
-    tokens = scope.tokens
-    if not tokens.is_kind(MLIRTokenKind.BARE_IDENT):
-        return None
-    content, end = tokens.parser.lexer.input.content, tokens.position + len(tokens.text)
-    rest = content[end:].lstrip()[:2]
-    if not rest.startswith("=") or rest == "=>":
-        return None
-    name = tokens.take()
-    tokens.take()
-    return name

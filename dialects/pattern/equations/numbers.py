@@ -9,7 +9,7 @@ from xdsl.ir import SSAValue
 from xdsl.utils.exceptions import ParseError
 from xdsl.utils.lexer import Span
 
-from ..formulas import Formula, FormulaError, begins_formula, formula_text, parse_formula, placed_text
+from ..formulas import OF_VALUES, Formula, FormulaError, begins_formula, formula_text, parse_formula, placed_text
 from .scope import Scope
 
 
@@ -26,19 +26,30 @@ def read_numbers(scope: Scope, *, comparison: bool) -> tuple[StringAttr, list[SS
         formula, end = parse_formula(source.content, scope.tokens.position, comparison=comparison)
     except FormulaError as error:
         raise ParseError(Span(error.at, error.end, source), error.message) from None
+    _check_sizes(scope, formula)
     values: list[SSAValue] = []
 
     def placed(name: Formula) -> Formula:
         of_size = scope.sizes.get(name.text)
-        value = of_size[0] if of_size else _bound(scope, name)
+        value = of_size.value if of_size else _bound(scope, name)
         if value not in values:
             values.append(value)
-        place = Formula("name", text=str(values.index(value)))
-        return place if of_size is None else Formula("size", (place, Formula("number", text=str(of_size[1]))))
+        place = str(values.index(value))
+        return Formula("name", text=place) if of_size is None else of_size.at(place)
 
     formula = formula.renamed(placed)
     scope.tokens.parser._resume_from(end)  # pyright: ignore[reportPrivateUsage]
     return StringAttr(placed_text(formula)), values
+
+
+def _check_sizes(scope: Scope, formula: Formula) -> None:
+    """Fails where a function of values, such as `rank`, is given a size."""
+    first = formula.parts[0] if formula.kind in OF_VALUES else None
+    if first is not None and first.kind == "name" and first.text in scope.sizes:
+        span = Span(first.at, first.at + len(first.text) + 1, scope.tokens.parser.lexer.input)
+        raise ParseError(span, f"%{first.text} is a size, where a value stands")
+    for part in formula.parts:
+        _check_sizes(scope, part)
 
 
 def _bound(scope: Scope, name: Formula) -> SSAValue:

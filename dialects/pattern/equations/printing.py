@@ -13,8 +13,10 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.printer import Printer
 
 from ..sizes import sizes_text
+from .loops import AXES, KINDS
 from .matches import INFIX, NEGATION
 from .numbers import written_formula
+from .printing_loops import axis_text, element_text, is_element, loops_text, root_of_loops
 from .replacements import ALONE, INSIDE
 from .replacements import SAME_OP as WITH_OPERANDS
 from .rule import COMPARE, NOT, ROOT, SAME_OP
@@ -24,8 +26,11 @@ _SIGNS: Final = {name: sign for sign, name in INFIX.items()}
 _SUFFIX, _OR, _AND, _NOT, _SUM, _PRODUCT, _SIGN, _PRIMARY = range(8)
 """The strength with which the parts of an equation bind."""
 
+_STORE: Final = -1
+"""What a store binds with, which stands alone."""
+
 _RANK: Final = {"+": _SUM, "-": _SUM, "*": _PRODUCT, "/": _PRODUCT}
-_OWN_WORDS: Final = ("constant", "any_op", "literal", "argument", "not", "partition", "unordered")
+_OWN_WORDS: Final = ("constant", "any_op", "literal", "argument", "not", "partition", "unordered", *AXES, *KINDS)
 _NAME: Final = re.compile(r"[A-Za-z_][\w.]*(?:-\w+)*")
 
 
@@ -68,7 +73,11 @@ class _Writer:
 
     def __init__(self, rule: Operation):
         *self._match, self._end = rule.regions[0].block.ops
+        self._decisions = [op for op in rule.regions[0].block.ops if op.name == "pattern.decide"]
+        self._match = [op for op in self._match if op not in self._decisions]
         self._roots = self._end.operands[:1] if self._end.name == "pattern.replace" else self._end.operands
+        if self._decisions:
+            self._roots = root_of_loops(self._match)
         self._functions = _functions_of(self._match, self._end)
         self._uses = Counter[SSAValue]()
         for op in rule.walk():
@@ -151,18 +160,25 @@ class _Writer:
             word = op.name.removeprefix("pattern.")
             is_unnamed = (value.name_hint is None and self._uses[value] == 1) or self._names.get(value) == ROOT
             return word if is_unnamed else f"{word} {self._name(value)}"
+        if op.name == "pattern.axis":
+            is_unnamed = value.name_hint is None and self._uses[value] == 1 and "kind" in op.properties
+            return axis_text(op, None if is_unnamed else self._name(value))
         text, own = self._form(op)
         needs_name = self._uses[value] > 1 and (not is_root or self._names.get(value) != ROOT)
         if needs_name:
+            text = f"({text})" if own == _STORE else text
             text, own = f"{text} as {self._name(value)}", _SUFFIX
-        return text if own >= rank else f"({text})"
+        return text if own >= rank or own == _STORE else f"({text})"
 
     def _form(self, op: Operation) -> tuple[str, int]:
         """Returns the text of what an op of a match says, and how strongly it binds."""
         name = op.name.removeprefix("pattern.")
         match name:
             case "op":
-                return self._call(op)
+                return self._element(op) if self._decisions and is_element(op) else self._call(op)
+            case "block" | "nest" | "kernel":
+                properties = [*_attributes(op), *self._captured(op)]
+                return loops_text(op, lambda each: self._pattern(each, _SUFFIX), properties), _PRIMARY
             case "splat":
                 return _splat_number(_number(op.properties["number"])), _PRIMARY
             case "result":
@@ -197,35 +213,56 @@ class _Writer:
         return f"{subject} holds {_string(op.properties['condition'])}{f'({inside})' if inside else ''}", _SUFFIX
 
     def _chain(self, op: Operation) -> tuple[str, int]:
-        """Returns a chain of ops that goes through their first operand. No other chain has an equation."""
+        """
+        Returns a chain. One of ops that goes through their first operand has a short form. One of two steps or more has
+        no equation.
+        """
         step, link, start = op.operands
-        made = step.owner
-        least = op.properties.get("least")
-        if (
-            not isinstance(made, Operation)
-            or made.name != "pattern.op"
-            or not made.operands
-            or made.operands[0] is not link
-            or self._uses[link] > 2
-            or self._uses[step] > 1
-            or "unordered" in made.properties
-            or (least is not None and _number(least) not in ("0", "1"))
-        ):
+        made, least = step.owner, op.properties.get("least")
+        assert isinstance(made, Operation)
+        if least is not None and _number(least) not in ("0", "1"):
             raise NoEquation
+        mark = "*" if least is not None and _number(least) == "0" else "+"
+        if not self._is_plain(made, step, link):
+            text = self._pattern(step, _SUFFIX)
+            return f"({text} through {self._name(link)}){mark}({self._pattern(start, _SUFFIX)})", _PRIMARY
         head = _heads(_string(made.properties["target"]))
         self._written.update((step, link))
         parts = [self._pattern(each, _SUFFIX) for each in (start, *made.operands[1:])]
-        mark = "*" if least is not None and _number(least) == "0" else "+"
         return f"{head}{mark}({', '.join([*parts, *self._properties(made)])})", _PRIMARY
+
+    def _element(self, op: Operation) -> tuple[str, int]:
+        """Returns an element of a buffer that is read or written. A store has a name only in parentheses."""
+        text = element_text(op, self._named_any, lambda each: self._pattern(each, _SUFFIX))
+        return text, _PRIMARY if text.endswith("]") and " = " not in text else _STORE
+
+    def _named_any(self, value: SSAValue) -> str:
+        self._written.add(value)
+        return self._name(value)
+
+    def _is_plain(self, made: Operation, step: SSAValue, link: SSAValue) -> bool:
+        """Returns whether a step is an op whose first operand is the value before, and nothing else asks for either."""
+        return (
+            made.name == "pattern.op"
+            and len(made.operands) > 0
+            and made.operands[0] is link
+            and self._uses[link] <= 2
+            and self._uses[step] <= 1
+            and "unordered" not in made.properties
+        )
 
     def _properties(self, op: Operation) -> list[str]:
         """Returns the properties of an op of a match, with those that get a name."""
+        return [*_parameters(op), *self._captured(op)]
+
+    def _captured(self, op: Operation) -> list[str]:
+        """Returns the properties of an op of a match that get a name."""
         captured = [
             f"{_string(each.properties['attribute_name'])} = {self._name(each.results[0])}"
             for each in self._captures.get(op.results[0], ())
         ]
         self._written.update(each.results[0] for each in self._captures.get(op.results[0], ()))
-        return [*_parameters(op), *captured]
+        return captured
 
     def _call(self, op: Operation) -> tuple[str, int]:
         named = self._properties(op)
@@ -237,6 +274,8 @@ class _Writer:
         return _application(target, op.operands, named, self._pattern)
 
     def _replacement(self) -> str:
+        if self._decisions:
+            return ", ".join(map(self._decision, self._decisions))
         if self._end.name == "pattern.partition":
             wanted = self._end.properties.get("wanted")
             return "partition" if wanted is None else f"partition {_attribute(wanted)}"
@@ -245,6 +284,15 @@ class _Writer:
         last = self._end.regions[0].block.last_op
         assert last is not None
         return ", ".join(self._made(value, _SUM, top=True) for value in last.operands)
+
+    def _decision(self, op: Operation) -> str:
+        names: Any = op.properties.get("captured_names")
+        computed = [
+            f"{_string(name)} = {self._attribute_of_match(value)}"
+            for name, value in zip(() if names is None else names.data, op.operands[1:], strict=True)
+        ]
+        inside = ", ".join([self._name(op.operands[0]), *_parameters(op), *computed])
+        return f"decide({inside}) because {_attribute(op.properties['because'])}"
 
     def _made(self, value: SSAValue, rank: int, *, top: bool = False) -> str:
         op = value.owner
@@ -374,8 +422,8 @@ def _splat_number(text: str) -> str:
 
 
 def _attributes(op: Operation) -> Iterator[str]:
-    wanted: Any = op.properties["wanted"]
-    for name, value in wanted.data.items():
+    wanted: Any = op.properties.get("wanted")
+    for name, value in () if wanted is None else wanted.data.items():
         yield f"{name} = {_attribute(value)}"
 
 

@@ -9,9 +9,9 @@ from xdsl.ir import Attribute, Block, SSAValue
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
 from ....lazy_dataclass import dataclass
-from .matches import INFIX, NEGATION, NUMBERS, number_of, property_name
+from .matches import INFIX, NEGATION, NUMBERS, number_of
 from .numbers import computed_property
-from .scope import Scope, named
+from .scope import Scope, named, property_name
 
 SAME_OP: Final = "with-operands"
 """The builder that makes the op again that a name after `for` stands for."""

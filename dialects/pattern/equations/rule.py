@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import DictionaryAttr, StringAttr
 from xdsl.ir import Attribute, Region, SSAValue
 from xdsl.parser import Parser
 
+from .loops import read_decisions
 from .matches import Matches
 from .numbers import is_formula, read_numbers
 from .replacements import Replacements
@@ -49,6 +50,8 @@ def parse_equation(parser: Parser) -> tuple[Region, str]:
         end = tokens.position
         read_conditions(scope)
         scope.add("partition", at, roots, properties, results=0)
+    elif tokens.text == "decide":
+        end = _read_decisions(scope)
     else:
         end = _read_replacement(scope, roots, at)
     return Region(scope.block), _without_comments(parser.lexer.input.content[start:end])
@@ -100,6 +103,15 @@ def _read_replacement(scope: Scope, roots: Sequence[SSAValue], at: int) -> int:
         return end
     scope.add("yield", at, values, into=replacements.block, results=0)
     scope.add("rewrite", at, roots, results=0, regions=[Region(replacements.block)])
+    return end
+
+
+def _read_decisions(scope: Scope) -> int:
+    """Reads the decisions of a rule and the conditions after them. Returns where the decisions end."""
+    decisions, end = read_decisions(scope)
+    read_conditions(scope)
+    for at, target, properties, computed in decisions:
+        scope.add("decide", at, [target, *computed], properties, results=0)
     return end
 
 

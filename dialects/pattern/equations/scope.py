@@ -6,13 +6,15 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Final, NoReturn
 
-from xdsl.dialects.builtin import DictionaryAttr, StringAttr
+from xdsl.dialects.builtin import DenseArrayBase, DictionaryAttr, StringAttr, i32
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.parser import Parser
 from xdsl.utils.exceptions import ParseError
 from xdsl.utils.lexer import Span
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
+from ....lazy_dataclass import dataclass
+from ..formulas import Formula, placed_text
 from ..values import VALUE
 
 DEFAULT_DIALECT: Final = "graph"
@@ -111,6 +113,22 @@ class Tokens:
         return self.parser.parse_comma_separated_list(Parser.Delimiter.SQUARE, self.op_name)
 
 
+@dataclass(frozen=True)
+class Size:
+    """What a name of a size stands for: `size(value, dimension)`, or the `extent(value)` of an axis."""
+
+    function: str
+    value: SSAValue
+    dimension: int | None = None
+
+    def at(self, place: str) -> Formula:
+        """Returns the formula of the size, in which the value stands at `place`."""
+        parts = (Formula("name", text=place),)
+        if self.dimension is not None:
+            parts = (*parts, Formula("number", text=str(self.dimension)))
+        return Formula(self.function, parts)
+
+
 class Scope:
     """The names of an equation, and the ops of its normal form."""
 
@@ -118,8 +136,8 @@ class Scope:
         self.tokens = tokens
         self.block = Block() if block is None else block
         self.names: dict[str, SSAValue] = {}
-        self.sizes: dict[str, tuple[SSAValue, int]] = {}
-        """The names of sizes, each with a value and a dimension of it."""
+        self.sizes: dict[str, Size] = {}
+        """The names of sizes, each with what it stands for where it was met first."""
         self.functions: dict[str, list[str]] = {}
         """The ops that a name after `for` stands for."""
         self.matched: dict[str, list[SSAValue]] = {}
@@ -147,6 +165,25 @@ class Scope:
         (self.block if into is None else into).add_op(op)
         return op
 
+    def add_segments(
+        self, name: str, at: int, segments: Sequence[Sequence[SSAValue]], properties: dict[str, Attribute]
+    ) -> Operation:
+        """Adds an op whose operands are in several groups."""
+        sizes = DenseArrayBase.from_list(i32, [len(segment) for segment in segments])
+        values = [value for segment in segments for value in segment]
+        return self.add(name, at, values, {**properties, "operandSegmentSizes": sizes})
+
+    def bind_size(self, name: str, size: Size, at: int) -> None:
+        """Calls a size by `name`. Where the name has been met before, both sizes must be equal."""
+        if name in self.names or name in self.functions:
+            self.tokens.fail(f"%{name} has been bound before", at)
+        known = self.sizes.setdefault(name, size)
+        if known != size:
+            things = list(dict.fromkeys((known.value, size.value)))
+            one, other = known.at("0"), size.at(str(things.index(size.value)))
+            formula = StringAttr(placed_text(Formula("==", (one, other))))
+            self.add("require", at, things, named(["compare"], {"formula": formula}), results=0)
+
     def bind(self, name: str, value: SSAValue, at: int) -> None:
         """Calls `value` by `name`. Fails where something else is called so."""
         if name in self.names or name in self.functions or name in self.sizes:
@@ -157,6 +194,8 @@ class Scope:
 
     def bound(self, name: str, at: int) -> SSAValue:
         """Returns what `name` is bound to. Fails where that is nothing."""
+        if name in self.sizes:
+            self.tokens.fail(f"%{name} is a size, where a value stands", at)
         if name not in self.names:
             known = ", ".join(f"%{each}" for each in self.names)
             self.tokens.fail(f"%{name} is not bound by the match; bound are {known}", at)
@@ -174,3 +213,17 @@ def named(target: Sequence[str], parameters: Mapping[str, Attribute]) -> dict[st
     if parameters:
         found["parameters"] = DictionaryAttr(dict(parameters))
     return found
+
+
+def property_name(scope: Scope) -> str | None:
+    """Reads `name =` if that is what stands here."""
+    tokens = scope.tokens
+    if not tokens.is_kind(MLIRTokenKind.BARE_IDENT):
+        return None
+    content, end = tokens.parser.lexer.input.content, tokens.position + len(tokens.text)
+    rest = content[end:].lstrip()[:2]
+    if not rest.startswith("=") or rest == "=>":
+        return None
+    name = tokens.take()
+    tokens.take()
+    return name

@@ -33,9 +33,13 @@ NEVER: Final = frozenset(
         "RNN",
         "GRU",
         "LSTM",
+        "DequantizeLinear",
     }
 )
-"""Operators that give something else each time, and those of which the evaluator leaves attributes out."""
+"""
+Operators that give something else each time, those of which the evaluator leaves attributes out, and what turns weights
+of bytes into floats, since rules look for the bytes.
+"""
 
 GROWING: Final = frozenset(
     {

@@ -25,6 +25,7 @@ THEMES = (
     "quantized",
     "quantized_convolution",
     "quantized_fusions",
+    "packed_weights",
     "attention",
     "rotary",
     "losses",

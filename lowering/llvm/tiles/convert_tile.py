@@ -17,6 +17,8 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from ....core.ir.kinds import is_kind
+from ....core.ir.walk import ops_in
 from ....dialects import tile
 from ....dialects.tile.ops import LANES
 from .. import convert_arith
@@ -130,7 +132,8 @@ def convert_constant(builder: LLVMBody, op: arith.ConstantOp) -> None:
         _convert_splat(builder, op)
     elif builder.types.lanes is not None and isinstance(op.value, FloatAttr | IntegerAttr):
         type_ = builder.types.convert(op.result.type)
-        dense = DenseIntOrFPElementsAttr.from_list(type_, [op.value.value.data])  # pyright: ignore
+        assert isinstance(type_, VectorType)
+        dense = builder.splat(op.value.value.data, type_)
         builder.bind(op.result, builder.emit(llvm.ConstantOp, (), type_, {"value": dense}))
     else:
         convert_arith.convert_constant(builder, op)
@@ -194,32 +197,33 @@ def _map_pieces(
         {argument: builder.pieces[source][number] for argument, source in zip(block.args, op.tiles, strict=True)}
         for number in numbers
     ]
-    for each in block.ops:
-        if isinstance(each, tile.YieldOp):
-            break
-        if not each.operands:
+    for each in ops_in(block)[:-1]:
+        operands = each._operands
+        if not operands:
             convert(builder, each)
             continue
         if (convert_all := _conversion_of_bf16(builder, each)) is not None:
-            (operand,) = each.operands
+            (operand,) = operands
             inputs = [values.get(operand) or builder.value(operand) for values in known]
             for values, converted in zip(known, convert_all(builder, inputs), strict=True):
                 values[each.results[0]] = converted
             continue
         for values in known:
-            for operand in each.operands:
-                if operand in values:
-                    builder.values[operand] = values[operand]
+            for operand in operands:
+                if (value := values.get(operand)) is not None:
+                    builder.values[operand] = value
             convert(builder, each)
-            values.update((result, builder.values[result]) for result in each.results)
-    return [values[op.yielded] if op.yielded in values else builder.value(op.yielded) for values in known]
+            for result in each.results:
+                values[result] = builder.values[result]
+    yielded = op.yielded
+    return [values[yielded] if yielded in values else builder.value(yielded) for values in known]
 
 
 def _conversion_of_bf16(
     builder: LLVMBody, op: Operation
 ) -> Callable[[LLVMBody, Sequence[SSAValue]], list[SSAValue]] | None:
     """Returns how to do `op` for whole registers, where it extends bf16 to f32 or rounds f32 to bf16."""
-    if not isinstance(op, arith.ExtFOp | arith.TruncFOp) or builder.types.lanes != LANES:
+    if not is_kind(op.__class__, arith.ExtFOp | arith.TruncFOp) or builder.types.lanes != LANES:
         return None
     types = type(op.operands[0].type), type(op.results[0].type)
     if types == (Float32Type, BFloat16Type) and builder.state.wide:
@@ -231,9 +235,13 @@ def _conversion_of_bf16(
 
 def _outside_values(op: tile.MapOp) -> list[SSAValue]:
     block = op.body.block
-    inside = {*block.args, *(result for each in block.ops for result in each.results)}
-    used = (operand for each in block.ops for operand in each.operands)
-    return [operand for operand in dict.fromkeys(used) if operand not in inside]
+    found: dict[SSAValue, None] = {}
+    for each in ops_in(block):
+        for operand in each._operands:
+            owner = operand.owner
+            if owner is not block and not (isinstance(owner, Operation) and owner.parent is block):
+                found[operand] = None
+    return list(found)
 
 
 CONVERSIONS: ConversionTable = {

@@ -30,11 +30,7 @@ class PlaceCursor:
         offset = first * self.steps[0] + second * self.steps[1]
         if offset == 0:
             return self.corner
-        builder, layout = self.builder, self.layout
-        return builder.cached(
-            ("tile", self.corner, offset, layout.memory_type),
-            lambda: builder.gep(self.corner, offset, layout.memory_type),
-        )
+        return self.builder.element_of_tile(self.corner, offset, self.layout.memory_type)
 
     def scalar(self, first: int, second: int) -> SSAValue:
         """Loads element (first, second)."""

@@ -7,6 +7,9 @@ bytes of all groups are multiplied and added, then the second ones, and so on. (
 `llvm.vector.partial.reduce.add` does not say which products go to which lane.) Both wrap and neither saturates, so the
 results are the same.
 
+Of bytes that hold two numbers of 4 bits the lower and then the upper halves are multiplied. Products of two of them
+with bytes fit 16 bits, so `vpmaddubsw` and `vpmaddwd` make their dot products without saturation.
+
 Groups of two bf16 are as long. `vdpbf16ps` multiplies and adds a piece of them at once. In pieces that it does not take
 both elements are extended to f32, by a shift and a mask, and multiplied and added one after the other. Where no
 instruction is named, all are (`pairs.py`).
@@ -14,12 +17,14 @@ instruction is named, all are (`pairs.py`).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from xdsl.dialects import llvm
 from xdsl.dialects.builtin import DenseArrayBase, VectorType, bf16, f32, i8, i16, i32
 from xdsl.ir import SSAValue
 
 from ....dialects import tile
-from ....dialects.tile.instructions import BFDOT, SDOT, UDOT, USDOT, VDPBF16PS, VEX_VPDPBUSD, VPDPBUSD
+from ....dialects.tile.instructions import BFDOT, SDOT, UDOT, USDOT, VDPBF16PS, VEX_VPDPBUSD, VPDPBUSD, VPMADDUBSW
 from ....dialects.tile.mma import GROUP, group_of
 from ..convert_vector import broadcast
 from ..llvm_body import LLVMBody
@@ -34,6 +39,7 @@ INTRINSICS = {
     VPDPBUSD: {lanes: f"llvm.x86.avx512.vpdpbusd.{bits}" for lanes, bits in _EVEX.items()},
     VEX_VPDPBUSD: {lanes: f"llvm.x86.avx512.vpdpbusd.{bits}" for lanes, bits in _EVEX.items() if lanes < 16},
     VDPBF16PS: {lanes: f"llvm.x86.avx512bf16.dpbf16ps.{bits}" for lanes, bits in _EVEX.items()},
+    VPMADDUBSW: {8: "llvm.x86.avx2.pmadd.ub.sw", 4: "llvm.x86.ssse3.pmadd.ub.sw.128"},
     SDOT: {4: f"{_NEON}.sdot.v4i32.v16i8", 2: f"{_NEON}.sdot.v2i32.v8i8"},
     UDOT: {4: f"{_NEON}.udot.v4i32.v16i8", 2: f"{_NEON}.udot.v2i32.v8i8"},
     USDOT: {4: f"{_NEON}.usdot.v4i32.v16i8", 2: f"{_NEON}.usdot.v2i32.v8i8"},
@@ -44,6 +50,9 @@ The intrinsic for each number of lanes of the sum. For AVX-VNNI LLVM takes the s
 chooses by the features of the target how the instruction is encoded.
 """
 
+SUMS_OF_PAIRS = {8: "llvm.x86.avx2.pmadd.wd", 4: "llvm.x86.sse2.pmadd.wd"}
+"""The intrinsics that add neighbours of 16 bits, times ones, for the products of `vpmaddubsw`."""
+
 
 def convert_mma_of_groups(builder: LLVMBody, op: tile.MmaOp) -> None:
     """Emits, per step of the depth, the groups of a row of B, then for each row one group of A in all lanes."""
@@ -51,7 +60,7 @@ def convert_mma_of_groups(builder: LLVMBody, op: tile.MmaOp) -> None:
     if op.uses_amx:
         convert_mma_on_tile_registers(builder, op)
         return
-    group = group_of(op.a_place.type.element_type)
+    group, halves = group_of(op.a_place.type.element_type), 1 if op.nibbles is None else 2
     if group != GROUP and op.using is None:
         convert_mma_of_pairs(builder, op)
         return
@@ -68,12 +77,24 @@ def convert_mma_of_groups(builder: LLVMBody, op: tile.MmaOp) -> None:
             builder.load(right.at(step, piece.column), builder.types.vector(i8, GROUP * piece.lanes), alignment=1)
             for piece in in_row
         ]
-        for number_of_row, row in enumerate(op.row_range):
-            factor = builder.load(left.at(number_of_row, group * step), i32, alignment=1)
-            for number, vector in enumerate(columns):
-                place = row * len(in_row) + number
-                totals[place] = accumulate(builder, op, factor, vector, totals[place])
+        for half in range(halves):
+            vectors = columns if halves == 1 else [_nibbles(builder, each, half) for each in columns]
+            for number_of_row, row in enumerate(op.row_range):
+                factor = builder.load(left.at(number_of_row, group * (halves * step + half)), i32, alignment=1)
+                for number, vector in enumerate(vectors):
+                    place = row * len(in_row) + number
+                    totals[place] = accumulate(builder, op, factor, vector, totals[place])
     builder.pieces[op.result] = totals
+
+
+def _nibbles(builder: LLVMBody, bytes_: SSAValue, half: int) -> SSAValue:
+    """Returns the lower or upper half of each byte. Words are shifted, as there are no shifts of bytes."""
+    assert isinstance(bytes_.type, VectorType)
+    words = builder.types.vector(i32, bytes_.type.get_shape()[0] // GROUP)
+    found = builder.bitcast(bytes_, words)
+    if half:
+        found = builder.binary(llvm.LShrOp, found, builder.constant(4, words))
+    return builder.bitcast(builder.binary(llvm.AndOp, found, builder.constant(0x0F0F0F0F, words)), bytes_.type)
 
 
 def _accumulate(builder: LLVMBody, op: tile.MmaOp, group: SSAValue, vector: SSAValue, total: SSAValue) -> SSAValue:
@@ -113,12 +134,25 @@ def _dot(builder: LLVMBody, op: tile.MmaOp, total: SSAValue, factors: tuple[SSAV
     width = _width(op, lanes)
     intrinsic = INTRINSICS[op.using.data][width]
     if width == lanes:
-        return builder.intrinsic_value(intrinsic, (total, *factors), total.type)
+        return _added(builder, intrinsic, total, factors)
     parts = [[_lanes_of(builder, each, part, lanes // width) for part in range(lanes // width)] for each in factors]
     sums = [_lanes_of(builder, total, part, lanes // width) for part in range(lanes // width)]
     return _joined(
-        builder, [builder.intrinsic_value(intrinsic, each, each[0].type) for each in zip(sums, *parts, strict=True)]
+        builder,
+        [_added(builder, intrinsic, each, factors) for each, *factors in zip(sums, *parts, strict=True)],
     )
+
+
+def _added(builder: LLVMBody, intrinsic: str, total: SSAValue, factors: Sequence[SSAValue]) -> SSAValue:
+    """Returns `total` plus the dot products of `factors`, which fill a register."""
+    assert isinstance(total.type, VectorType)
+    (lanes,) = total.type.get_shape()
+    if intrinsic != INTRINSICS[VPMADDUBSW].get(lanes):
+        return builder.intrinsic_value(intrinsic, (total, *factors), total.type)
+    pairs = builder.types.vector(i16, 2 * lanes)
+    products = builder.intrinsic_value(intrinsic, factors, pairs)
+    ones = builder.constant(1, pairs)
+    return builder.add(total, builder.intrinsic_value(SUMS_OF_PAIRS[lanes], (products, ones), total.type))
 
 
 def _lanes_of(builder: LLVMBody, vector: SSAValue, part: int, parts: int) -> SSAValue:

@@ -13,6 +13,7 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import Float32Type, FloatAttr
 from xdsl.ir import Operation, SSAValue
 
+from ....core.ir.kinds import is_kind
 from ....lazy_dataclass import dataclass
 from .coefficients import NORMAL_TAIL
 from .logistic import sigmoid, silu
@@ -99,17 +100,22 @@ COMPOSITES = (
 )
 """All formulas: those that hold others first, and of two with one shape the better."""
 
+_BY_LAST_OP = {
+    name: [each for each in COMPOSITES if isinstance(each.shape, tuple) and each.shape[0] == name]
+    for name in ("arith.mulf", "arith.divf", "arith.select")
+}
+
 LAST_OPS = (arith.MulfOp, arith.DivfOp, arith.SelectOp)
 """The last ops of these shapes."""
 
 
 def composite_of(op: Operation, wide: bool) -> tuple[Composite, SSAValue] | None:
     """Returns the formula on f32 that `op` is the last op of, and its variable."""
-    if not isinstance(op, LAST_OPS) or op.result.type != Float32Type():
+    if not is_kind(op.__class__, LAST_OPS) or type(op.results[0].type) is not Float32Type:
         return None
-    for found in COMPOSITES:
+    for found in _BY_LAST_OP.get(op.name, ()):
         variables: dict[str, SSAValue] = {}
-        if (wide or not found.wide) and _fits(op.result, found.shape, variables):
+        if (wide or not found.wide) and _fits(op.results[0], found.shape, variables):
             return found, variables["x"]
     return None
 

@@ -112,7 +112,7 @@ EXPECTED: dict[str, tuple[OpKind, tuple[te.Tensor, ...], dict[str, object]]] = {
     "concat": (INJECTIVE, (X, X), {}),
     "strided_slice": (INJECTIVE, (X,), {"axes": [0], "begin": [0], "end": [2]}),
     "pad": (INJECTIVE, (X,), {"pad_width": [0, 1, 0, 0]}),
-    "split": (OPAQUE, (X,), {"sections": 2}),
+    "split": (INJECTIVE, (X,), {"sections": 2}),
     "take": (OPAQUE, (X, tensor(3, dtype="i64")), {"axis": 0}),
     "take_along_axis": (OPAQUE, (X, tensor(4, 3, dtype="i64")), {"axis": 1}),
     "gather_nd": (OPAQUE, (X, tensor(3, 1, dtype="i64")), {}),
@@ -121,15 +121,20 @@ EXPECTED: dict[str, tuple[OpKind, tuple[te.Tensor, ...], dict[str, object]]] = {
     **{name: (REDUCTION, (tensor(4, 6, dtype="i1"),), {"axis": 0}) for name in ("any", "all")},
     **{name: (OUT_FUSABLE, (X,), {}) for name in ("mean", "softmax", "log_softmax")},
     "layer_norm": (OUT_FUSABLE, (X, tensor(6), tensor(6)), {}),
-    "batch_norm": (OPAQUE, (IMAGE, *(tensor(8) for _ in range(4))), {}),
+    "batch_norm": (INJECTIVE, (IMAGE, *(tensor(8) for _ in range(4))), {}),
     "bias_add": (ELEMENTWISE, (IMAGE, tensor(8)), {}),
     "instance_norm": (OUT_FUSABLE, (tensor(2, 8, 4, 4), tensor(8), tensor(8)), {}),
     "group_norm": (OUT_FUSABLE, (tensor(2, 8, 4, 4), tensor(8), tensor(8)), {"num_groups": 2}),
     "l2_normalize": (OUT_FUSABLE, (X,), {}),
     "rms_norm": (OUT_FUSABLE, (X, tensor(6)), {}),
-    "dropout": (OPAQUE, (X,), {}),
+    "dropout": (ELEMENTWISE, (X,), {}),
     "quantize": (ELEMENTWISE, (X, tensor(6), tensor(6, dtype="i8")), {}),
     "dequantize": (ELEMENTWISE, (tensor(4, 6, dtype="i8"), tensor(6), tensor(6, dtype="i8")), {}),
+    "matmul_packed": (
+        OUT_FUSABLE,
+        (X, tensor(5, 4, dtype="ui8"), tensor(5, 2), tensor(5, 2, dtype="ui8")),
+        {"block_size": 4},
+    ),
     "shape_of": (ELEMENTWISE, (X,), {}),
     "resample": (INJECTIVE, (X, tensor(3, 2, dtype="i64"), tensor(3, 2)), {"axis": 1}),
     "sample": (INJECTIVE, (tensor(1, 2, 4, 4), tensor(1, 3, 3, 2)), {}),
@@ -245,6 +250,33 @@ class TestOpaque:
 
     def test_an_operand_as_its_result(self) -> None:
         assert kind_of_tensors([X], [X]) is OPAQUE
+        y = te.compute((4, 6), lambda i, j: X[i, j] + 1.0)
+        assert kind_of_tensors([X, y], [X]) is OPAQUE
+
+    def test_a_sum_beside_a_second_result(self) -> None:
+        k = te.reduce_axis((0, 6), "k")
+        total = te.compute((4,), lambda i: te.sum(X[i, k], axis=k))
+        y = te.compute((4, 6), lambda i, j: X[i, j] + 1.0)
+        assert kind_of_tensors([total], [X]) is REDUCTION
+        assert kind_of_tensors([total, y], [X]) is kind_of_tensors([y, total], [X]) is OPAQUE
+
+
+class TestSeveralResults:
+    def test_maps(self) -> None:
+        y = te.compute((4, 6), lambda i, j: X[i, j] + 1.0)
+        z = te.compute((4, 6), lambda i, j: X[i, j] * y[i, j])
+        assert kind_of_tensors([y, z], [X]) is ELEMENTWISE
+
+    def test_elements_of_two_shapes_are_at_no_one_place(self) -> None:
+        v = te.placeholder((6,), "f32", "v")
+        y = te.compute((4, 6), lambda i, j: X[i, j] + 1.0)
+        z = te.compute((6,), lambda j: v[j])
+        assert kind_of_tensors([y, z], [X, v]) is kind_of_tensors([z, y], [X, v]) is INJECTIVE
+
+    def test_the_hardest_counts(self) -> None:
+        y = te.compute((4, 6), lambda i, j: X[i, j] + 1.0)
+        z = te.compute((6, 4), lambda i, j: X[j, i])
+        assert kind_of_tensors([y, z], [X]) is kind_of_tensors([z, y], [X]) is INJECTIVE
 
 
 def test_stages_above_the_inputs_do_not_count() -> None:

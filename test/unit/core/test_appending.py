@@ -4,9 +4,23 @@ from __future__ import annotations
 
 from typing import Any
 
-from stepwell.core.ir.appending import append_op
+from stepwell.core.ir.appending import append_op, new_op
+from stepwell.dialects import tile
+from stepwell.dialects.tensor_loop import ForOp, GridOp
+from xdsl.builder import ImplicitBuilder
 from xdsl.dialects import llvm, test
-from xdsl.dialects.builtin import UNKNOWN_LOC, FileLineColLoc, IntAttr, StringAttr, UnitAttr, f32, i64
+from xdsl.dialects.builtin import (
+    UNKNOWN_LOC,
+    FileLineColLoc,
+    IndexType,
+    IntAttr,
+    MemRefType,
+    StringAttr,
+    UnitAttr,
+    VectorType,
+    f32,
+    i64,
+)
 from xdsl.ir import Block, Operation, SSAValue
 
 LOCATION = FileLineColLoc(StringAttr("a.mlir"), IntAttr(1), IntAttr(2))
@@ -52,6 +66,52 @@ def test_an_appended_op_is_the_one_that_xdsl_makes() -> None:
                 uses.append(_uses(block.args[0]))
             assert fields[0] == fields[1]
             assert uses[0] == uses[1]
+
+
+def test_a_new_op_is_the_one_that_xdsl_makes() -> None:
+    argument = Block(arg_types=[f32]).args[0]
+    made = {"operands": [argument, argument], "result_types": (f32,)}
+    ops = [new_op(llvm.FAddOp, **made), llvm.FAddOp.create(**made)]
+    known = {argument: "argument"}
+    fields = [vars(op) | {"results": [each.type for each in op.results], "_operand_uses": None} for op in ops]
+    assert fields[0] == fields[1] and known.keys() == {*ops[0].operands}
+    assert _uses(argument) == [("llvm.fadd", index) for index in (1, 0, 1, 0)]
+
+
+def _made_by_xdsl(op: Operation) -> Operation:
+    """The op that the constructor of xDSL makes of the parts of `op`, which loses its regions."""
+    regions = [op.detach_region(region) for region in list(op.regions)]
+    return type(op).create(
+        operands=op.operands,
+        result_types=[each.type for each in op.results],
+        properties=op.properties,
+        attributes=op.attributes,
+        regions=regions,
+    )
+
+
+def test_constructors_that_fill_ops_themselves_make_what_xdsl_makes() -> None:
+    index, buffer = Block(arg_types=[IndexType(), MemRefType(f32, [8, 8])]).args
+    kind = VectorType(f32, [1, 4])
+    cases: list[Operation] = [
+        ForOp(4, "i"),
+        ForOp(index, "i", "parallel"),
+        GridOp([4, index], ["i", "j"]),
+        tile.LoadOp(buffer, [index, index], kind),
+        tile.LoadOp(buffer, [index, index], kind, (0, 1), (1, 2), repeat=2),
+        tile.StoreOp(Block(arg_types=[kind]).args[0], buffer, [index, index]),
+    ]
+    for op in cases:
+        text, fields = str(op), vars(op).keys()
+        other = _made_by_xdsl(op)
+        assert (str(other), vars(other).keys()) == (text, fields)
+
+
+def test_an_implicit_builder_of_xdsl_takes_ops_that_fill_themselves() -> None:
+    block = Block(arg_types=[IndexType()])
+    with ImplicitBuilder(block):
+        loop = ForOp(4, "i")
+    assert block.last_op is loop
 
 
 def test_an_op_with_successors_is_appended() -> None:

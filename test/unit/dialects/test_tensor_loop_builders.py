@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import pytest
 from stepwell.analysis.access_regions import body_accesses, root_buffer, stride_along
 from stepwell.analysis.reductions import accumulators, init_may_be_hoisted, reduction_nest
+from stepwell.core.ir.answers import kept_answers
 from stepwell.core.text.parsing import make_context, parse_text
 from stepwell.dialects.tensor_loop import Axis, BlockOp, ForOp, FuncOp, GridOp, build_block, perfect_grid
 from xdsl.dialects import arith, memref
@@ -184,6 +185,19 @@ def test_strides_follow_bindings_and_layouts():
     accesses = body_accesses(block.body.block).accesses
     along = [[stride_along(access, block.binding_exprs, operand) for access in accesses] for operand in (0, 1)]
     assert along == [[64, 4, None], [18, 9, None]]
+
+
+def test_accesses_are_kept_until_they_are_cleared():
+    body = block_of(parse_text(make_context(), STRIDES)).body.block
+    with kept_answers() as answers:
+        found = body_accesses(body)
+        assert body_accesses(body) is found
+        store = next(op for op in body.ops if isinstance(op, memref.StoreOp))
+        store.detach()
+        assert body_accesses(body) is found
+        answers.clear()
+        assert body_accesses(body).accesses == found.accesses[:-1]
+    assert body_accesses(body) is not body_accesses(body)
 
 
 def test_views_share_their_root():

@@ -89,3 +89,11 @@ def test_what_the_evaluator_cannot_do_is_an_error_of_the_node() -> None:
         tensors=[tensor("w", [1, 2, 3]), tensor("s", [2, 2], int)],
     )
     assert "node 'r' (Reshape, opset 20): " in error(made)
+
+
+def test_weights_of_bytes_stay_bytes() -> None:
+    """Rules make products of bytes of them, and a file of weights holds a quarter of the bytes."""
+    scale, bytes_ = tensor("s", 0.5), tensor("w", [[1, 2], [3, 4], [5, 6]], np.int8)
+    module = of(node("DequantizeLinear", "w s", "f"), node("MatMul", "x f", "y"), shape=(2, 2), tensors=[scale, bytes_])
+    assert "graph.dequantize" in ops(module)
+    assert "tensor<3x2xi8>" in str(module)

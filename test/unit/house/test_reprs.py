@@ -85,6 +85,9 @@ def objects_of_patterns() -> Iterator[Any]:
     yield from (patterns.HasKind(("elementwise",)), patterns.HasType(f32), patterns.Holds("single-use"))
     yield from (patterns.Bound("x"), patterns.Build("full", ("x",)), patterns.Create("graph.relu"))
     yield from (patterns.Require("single-use", ("x",)), patterns.RuleStatistics())
+    block = patterns.block(patterns.Axis("spatial", 4), patterns.Rest(), of=(patterns.Rest(),))
+    yield from (block, *block.parts(), patterns.decide(block, "it is short"))
+    yield patterns.decision_rule("short", block, patterns.decide(block, "it is short"))
     rule = patterns.rule("relu-of-relu", patterns.op("graph.relu", relu), relu)
     yield rule
     module = stepwell.parse(TEXT)
@@ -148,6 +151,9 @@ def objects_of_programs() -> Iterator[Any]:
     yield from (block, *loops, steps.sample_perfect_tile(loops[-1], 2)[0], Replay(steps.module))
     kernel = runtime.KernelReport(("k",), "hash", (runtime.Trial("schedule.program {\n}", RECORD, True),), None)
     yield from (*kernel.trials, kernel, runtime.TuningReport(Path("a"), (kernel,)))
+    layer = runtime.LayerReport("y", "matmul", "a.mlir:1:1", (2, 2), quantised=True)
+    report = runtime.QuantizationReport((layer,), "accuracy", 1.0, 1.0, 40.0, 16, 4)
+    yield from (layer, report, runtime.Quantized(stepwell.parse(TEXT), report))
     yield from (
         testing.MutantReport("a.mlir", "r", "what", "caught"),
         testing.random_program(0),

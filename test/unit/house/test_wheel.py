@@ -8,12 +8,12 @@ import shutil
 import subprocess
 import sys
 import tarfile
-import tomllib
 from pathlib import Path
 from socket import socket
 from zipfile import ZipFile
 
 import pytest
+from entry_points import installed
 from followed_page import blocks, commands, follow
 
 ROOT = Path(__file__).parents[3]
@@ -144,19 +144,6 @@ def test_the_wheel_has_the_version_of_the_package(environment: dict[str, str], t
 
 EXTENDING = ROOT / "docs" / "extending.md"
 EXAMPLE = ROOT / "examples" / "mixin_dialect"
-
-
-def installed(pyproject: str, folder: Path) -> None:
-    """Leaves in `folder` what `pip install -e` leaves behind: the entry points of the package."""
-    project = tomllib.loads(pyproject)["project"]
-    info = folder / f"{project['name'].replace('-', '_')}-{project['version']}.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: {project['version']}\n")
-    groups = [
-        "\n".join([f"[{group}]", *(f"{name} = {value}" for name, value in entries.items())])
-        for group, entries in project["entry-points"].items()
-    ]
-    (info / "entry_points.txt").write_text("\n".join(groups))
 
 
 def test_a_package_is_made_by_copying_the_blocks_of_extending(environment: dict[str, str], tmp_path: Path) -> None:

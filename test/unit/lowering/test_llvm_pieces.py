@@ -91,6 +91,37 @@ def test_kernels_that_share_a_function_are_together():
     assert defined(rest) == ["entry", "frame"]
 
 
+def cold(text: str) -> str:
+    return text.replace("(%p: !llvm.ptr) {", '(%p: !llvm.ptr) attributes {passthrough = ["cold", "optsize"]} {')
+
+
+KERNELS = large("a", 1) + large("b", 2)
+
+
+def test_what_runs_once_is_a_piece_of_its_own():
+    once = cold(large("prepare", 3, call("help"), linkage="")) + cold(function("help", ""))
+    a, b, prepare, rest = pieces_of(entry("a", "b"), KERNELS, once)
+    assert defined(prepare) == ["prepare", "help"]
+    assert defined(rest) == ["entry", "frame"]
+    assert "declare" not in prepare, "it calls no kernel"
+    assert [rest.count(f"declare void @{name}(ptr)") for name in (*defined(a), *defined(b))] == [1, 1]
+
+
+@pytest.mark.parametrize(
+    "once",
+    [
+        cold(function("prepare", "", "")),
+        cold(large("prepare", 3, call("small"), linkage="")),
+        cold(large("prepare", 3, call("frame"), linkage="")),
+    ],
+    ids=["small", "names what an entry calls", "names an entry"],
+)
+def test_what_runs_once_stays_with_the_rest(once: str):
+    small = function("small", "")
+    _, _, rest = pieces_of(entry("a", "b", "small"), KERNELS, once, small)
+    assert defined(rest) == ["entry", "frame", "prepare", "small"]
+
+
 @pytest.mark.parametrize(
     "names, functions",
     [

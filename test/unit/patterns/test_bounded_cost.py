@@ -4,21 +4,28 @@ from __future__ import annotations
 
 import random
 import sys
+from collections.abc import Callable
+from functools import cache
+from typing import Final
 
 import pytest
 from stepwell.core import make_context, parse_text
 from stepwell.core.messages.locations import LineCounter
 from stepwell.patterns import Any_, Bound, Driver, Op, Or, Require, Rule, create
+from stepwell.patterns.language.constraints import And
 from stepwell.patterns.language.equivalence import BlockOrder
-from stepwell.patterns.language.match import Match, users_of
+from stepwell.patterns.language.match import Match, Session, users_of
 from stepwell.patterns.language.patterns import Pattern
 from stepwell.patterns.language.registry import Thing, condition
 from stepwell.patterns.language.rules import root_pattern
 from stepwell.patterns.language.users import Users
+from stepwell.patterns.matching.compile_structures import Symbols
+from stepwell.patterns.matching.compiled_rule import compile_rule
 from stepwell.patterns.matching.deep_patterns import CALLS_PER_LEVEL, FEW_LEVELS, room_for
+from stepwell.patterns.running.matching import match, match_compiled
 from stepwell.patterns.running.partition import Partitioner
 from xdsl.dialects import func
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import SSAValue
 
 F = "tensor<4x4xf32>"
@@ -190,6 +197,62 @@ def test_a_pattern_of_ten_thousand_levels_matches() -> None:
     assert sys.getrecursionlimit() == limit
 
 
+LAYERS: Final[tuple[Callable[[Op], Pattern], ...]] = (
+    lambda below: below.has_dtype("f32"),
+    lambda below: below.single_use(),
+    lambda below: And((below, Any_())),
+    lambda below: below.result(None),
+)
+
+
+def test_a_pattern_of_many_levels_of_several_forms_matches() -> None:
+    """The matchers call each other in Python alone: the stack of the process has no room for so many calls."""
+    levels = 8000
+    below: Pattern = Any_("x")
+    for number in range(levels):
+        below = LAYERS[number % len(LAYERS)](Op(("graph.exp",), (below,)))
+    compiled = compile_rule(Rule("deep", Op(("graph.tanh",), (below,)), (Bound("x"),)))
+    assert match_compiled(compiled, row(levels)).matched
+    assert not match_compiled(compiled, row(60)).matched
+
+
+@cache
+def row(levels: int) -> SSAValue:
+    """The tanh of so many exp in a row."""
+    lines = [f"%v{n + 1} = graph.exp %{f'v{n}' if n else 'x'} : ({F}) -> {F}" for n in range(levels)]
+    text = [*lines, f"%last = graph.tanh %v{levels} : ({F}) -> {F}", f"func.return %last : {F}"]
+    module = parse_text(make_context(), f"func.func @main(%x: {F}) -> {F} {{\n" + "\n".join(text) + "\n}")
+    (found,) = (op.results[0] for op in module.walk() if op.name == "graph.tanh")
+    KEPT.append(module)
+    return found
+
+
+KEPT: list[ModuleOp] = []
+"""The programs of `row`, which live as long as their values."""
+
+
+@pytest.mark.parametrize("levels", [10, 60])
+def test_a_part_in_several_places_is_compiled_once_where_the_places_are_many(levels: int) -> None:
+    """
+    What the rule keeps stands in every alternative, so that none is matched on its own. There are two ways down at each
+    level, and at 60 of them there is no time to compile each.
+    """
+    x = Any_("x")
+    below: Pattern = x
+    for number in range(levels):
+        both = Op(("graph.add",), (Any_(f"l{number}"), Any_(f"r{number}")))
+        below = Or(
+            (Op(("graph.sin",), (below,)), Op(("graph.exp",), (below,)), And((Op(("graph.add",), (below, x)), both)))
+        )
+    rule = Rule("deep", Op(("graph.tanh",), (below,)), (Bound("x"),))
+    compiled = compile_rule(rule)
+    assert match_compiled(compiled, row(levels)).matched
+    assert match_compiled(compiled, row(levels)).value("x").name_hint == "x"
+    assert not match_compiled(compiled, row(levels - 1)).matched
+    assert match(~Op(("graph.tanh",), (below,)) & Any_(), row(levels)) is None
+    assert match(~Op(("graph.tanh",), (below,)) & Any_(), row(levels - 1)) is not None
+
+
 def test_an_index_of_rules_looks_at_a_shared_part_once() -> None:
     """A tree of 60 levels of alternatives with shared parts has 2 to the power of 60 ways down."""
     below: Pattern = Op(("graph.sqrt",), (Any_(),))
@@ -214,3 +277,19 @@ def test_lines_are_counted_forwards_and_back(offsets: list[int]) -> None:
     for offset in offsets:
         before = text[:offset]
         assert counter.line_and_column(offset) == (5 + before.count("\n"), offset - before.rfind("\n"))
+
+
+def test_functions_are_found_by_name_while_they_come_and_go() -> None:
+    names = ("f", "g", "h")
+    texts = [f"func.func @{name}(%x: {F}) -> {F} {{\nfunc.return %x : {F}\n}}" for name in names]
+    module = parse_text(make_context(), "\n".join(texts))
+    symbols = Symbols(Session(make_context(), module))
+    first, second, _ = module.body.ops
+    assert isinstance(first, func.FuncOp)
+    assert symbols.find(module, "f") is first and symbols.find(module, "g") is second
+    first.properties["sym_name"] = StringAttr("k")
+    assert symbols.find(module, "f") is None and symbols.find(module, "k") is first
+    second.detach()
+    assert symbols.find(module, "g") is None
+    module.body.block.add_op(second)
+    assert symbols.find(module, "g") is second

@@ -24,7 +24,7 @@ from xdsl.utils.lexer import Input
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
 ROOT = Path(__file__).resolve().parents[3]
-SHIPPED = sorted((ROOT / "rewrites").glob("*/*.mlir"))
+SHIPPED = sorted((ROOT / "rewrites").rglob("*.mlir"))
 CTX = make_context()
 
 

@@ -11,6 +11,7 @@ from random_patterns import Generaliser, random_pattern
 from random_programs import random_program, values_of
 from slow_matcher import assignments, op_assignments
 from slow_tests import CONSTANTS, elements_match
+from stepwell.core.ir.normal_form import normal_properties
 from stepwell.core.ir.verification import verify_module
 from stepwell.core.messages.diagnostics import OperationError
 from stepwell.patterns.language.combinators import Together, is_expr
@@ -99,13 +100,18 @@ def same_expression(one: SSAValue, other: SSAValue, holes: set[SSAValue], known:
     return (
         wanted.name == found.name and one.index == other.index
         and [v.type for v in wanted.results] == [v.type for v in found.results]
-        and wanted.properties == found.properties and wanted.attributes.items() <= found.attributes.items()
+        and normal_properties(wanted) == normal_properties(found)
+        and wanted.attributes.items() <= found.attributes.items()
         and len(wanted.operands) == len(found.operands)
         and all(same_expression(a, b, holes, known) for a, b in zip(wanted.operands, found.operands, strict=True))
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("seed", range(SEEDS))
+AGAIN = (*range(SEEDS), *(() if FULL else (1203,)))
+"""In 1203 one softmax of a vector has the axis 0, and another one has none, which is the same axis."""
+
+
+@pytest.mark.parametrize("seed", AGAIN)
 def test_expressions_as_their_description(seed: int) -> None:
     choose = random.Random(seed)
     module = random_program(choose)

@@ -11,6 +11,7 @@ from stepwell.patterns import Any_, Driver, compare, compute, create, negated, o
 from stepwell.patterns.language.patterns import Capture
 from stepwell.patterns.language.registry import RuleError
 from stepwell.patterns.language.rules import Computed
+from stepwell.patterns.running.explain import explain
 from stepwell.patterns.text.loading import rules_of_text
 from xdsl.dialects.builtin import ModuleOp
 
@@ -30,7 +31,7 @@ def test_an_equation_with_numbers_is_written_as_it_is_read() -> None:
 
     written, _ = text_of(RULE)
     again, second = text_of(written.removeprefix(": "))
-    assert again == written and "size(%v0, 0) + 1 <= size(%v0, 1) * 2" in written
+    assert again == written and "size(%x, 0) + 1 <= size(%x, 1) * 2" in written
     assert 'formula = "users($0) != 3"' in second and 'condition = "single-use"' in second
 
 
@@ -66,12 +67,16 @@ def test_rules_in_python_compare_and_compute(size: str, axis: str | None) -> Non
     ("text", "message", "place"),
     [
         ("relu(%x) => %x where %n == 1", "%n is not bound by the match; bound are %x, %root", 41),
-        ("relu(%x) => %x where %x == 1", "$0 of the formula '$0 == 1' is a value", 41),
+        ("relu(%x) => %x where %x == 1", "%x of the formula '%x == 1' is a value", 41),
         ("relu(%x) => %x where size(%x) == 1", "'size' takes 2, found 1 in a formula", 41),
         ("relu(%x) => %x where rank(%x), static(%x)", "expected one of == != <= >= < > in a formula, found ','", 49),
-        ("softmax(%x, axis = %a) => %x where rank(%a) == 1", "$0 of the formula 'rank($0) == 1' is an attribute", 55),
+        ("softmax(%x, axis = %a) => %x where rank(%a) == 1", "%a of the formula 'rank(%a) == 1' is an attribute", 55),
         ("relu(%x) => %x where not singel-use(%x)", "unknown condition 'singel-use', did you mean", 41),
-        ("relu(%x) => softmax(%x, axis = %x + 1)", "$0 of the formula '$0 + 1' is a value", 32),
+        ("relu(%x) => softmax(%x, axis = %x + 1)", "%x of the formula '%x + 1' is a value", 32),
+        ("relu(%x has shape [%n]) => %x where rank(%n) == 1", "%n is a size, where a value stands", 61),
+        ("relu(%x has shape [%n]) => %x where static(%n)", "%n is a size, where a value stands", 63),
+        ("relu(%x has shape [%n]) => abs(%n)", "%n is a size, where a value stands", 51),
+        ("relu(%x has shape [%n, _]) => %x", "expected a size, a name or '?' in a shape", 43),
         ("relu(%x has shape [%x]) => %x", "%x has been bound before", 25),
         ("relu(%x) => %x where 1 + == 2", "expected a number, a name or a function in a formula, found '=='", 45),
     ],
@@ -132,3 +137,14 @@ def test_a_computed_attribute() -> None:
             assert axis in str(module.body.block.first_op.body.block.first_op)  # type: ignore[union-attr]
         with pytest.raises(OperationError, match="rule 't'"):  # an axis that a tensor of this rank does not have
             Driver(CTX, [made]).run(program("4x9"))
+
+
+@pytest.mark.parametrize(
+    ("where", "shown"),
+    [("%n >= 7", "size(%x, 0) >= 7"), ("not users(%x) < 2 + %n", "not users(%x) < 2 + size(%x, 0)"),
+     ("not static(%x)", "not static"), ("float(%x), integer(%x)", "integer")],
+)  # fmt: skip
+def test_explanations_name_a_condition_as_its_author_wrote_it(where: str, shown: str) -> None:
+    (made,) = rules_of_text(f'pattern.rule "r" : exp(%x has shape [%n, ?]) => %x where {where}', "r.mlir", CTX)
+    value = next(each for each in program("4x3").walk() if each.name == "graph.exp")
+    assert str(explain(made, value)).startswith(f"no match: condition '{shown}' does not hold\n")

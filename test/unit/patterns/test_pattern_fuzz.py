@@ -176,6 +176,46 @@ def test_what_once_differed(seed: int, pair: int) -> None:
     assert figures.matches
 
 
+def forget_functions(choose: random.Random, module: ModuleOp) -> None:
+    """Leaves of some private functions no more than their types, so that calls of them may do anything."""
+    for function in [op for op in module.ops if isinstance(op, func.FuncOp)]:
+        if function.sym_visibility is not None and choose.random() < 0.7:
+            types = function.function_type
+            declared = func.FuncOp.external(function.sym_name.data, types.inputs.data, types.outputs.data)
+            declared.properties["sym_visibility"] = function.sym_visibility
+            module.body.block.insert_op_before(declared, function)
+            function.detach()
+
+
+@pytest.mark.parametrize("chunk", range(CHUNKS))
+def test_effects_as_the_slow_matcher(chunk: int) -> None:
+    """Rules that replace their root leave it alone where it has an effect, unless they are told."""
+    left = taken = 0
+    for seed in range(chunk, REWRITTEN, CHUNKS):
+        choose = random.Random(400_000 + seed)
+        module = random_program(choose)
+        rules = [with_effects(choose, random_rule(choose, module, derived=choose.random() < 0.7)) for _ in range(PAIRS)]
+        forget_functions(choose, module)
+        places = [value for value in values_of(module) if isinstance(value, OpResult) and len(value.op.results) == 1]
+        for rule in rules:
+            if is_refused(rule):
+                continue
+            compiled = compile_rule(rule, CTX)
+            for value in places:
+                found, way = match_compiled(compiled, value), next(rule_assignments(rule, value), None)
+                assert found.matched is (way is not None), f"at {value}\n{rule.lhs} {rule.when}\n{module}"
+                taken += way is not None and slow_matcher.has_effect(value.op)
+                left += way is None and next(rule_assignments(replace(rule, effects=True), value), None) is not None
+    assert left >= REWRITTEN // CHUNKS / 3 and taken, (left, taken)
+
+
+def with_effects(choose: random.Random, rule: Rule) -> Rule:
+    """`rule` with a new op in the place of its root, and at times with the word that effects do not matter."""
+    lhs = Op(("func.call", "scf.if", "scf.for")) if choose.random() < 0.5 else rule.lhs
+    made = Create("graph.negative", (Bound(slow_matcher.key_of(lhs)),))
+    return replace(rule, name="effects", lhs=lhs, rhs=(made,), when=(), effects=choose.random() < 0.3)
+
+
 # Nothing crashes, and what was valid stays so
 
 

@@ -6,12 +6,14 @@ import pytest
 from stepwell.core.messages.diagnostics import StepwellError
 from stepwell.core.text.parsing import make_context, parse_text
 from stepwell.dialects.pattern.ops import rules_of
-from stepwell.patterns import Any_, Constant, Driver, chain, create, op, rule
+from stepwell.patterns import Any_, Constant, Driver, chain, create, is_op, op, rule
 from stepwell.patterns.language.chains import Chain
 from stepwell.patterns.language.patterns import Rest
 from stepwell.patterns.language.registry import RuleError
+from stepwell.patterns.language.rules import Rule
+from stepwell.patterns.matching.compiled_rule import compile_rule
 from stepwell.patterns.running.explain import explain
-from stepwell.patterns.running.matching import match
+from stepwell.patterns.running.matching import match, match_compiled
 from stepwell.patterns.text.equations import text_of_rule
 from stepwell.patterns.text.loading import rules_of_text
 from xdsl.dialects.builtin import IntegerAttr, i64
@@ -23,6 +25,8 @@ EQUATIONS = (
     'pattern.rule "r" : -[relu, abs]+(exp(%x)) => %x',
     'pattern.rule "r" fast injective : add*(%x, constant) * softmax+(%y, axis = 0) => %x',
     'pattern.rule "r" : unordered concat(relu(%x), %xs... each [floor, ceil](_), axis = 0) => %x',
+    'pattern.rule "r" : -(relu(%l) * constant or floor(%l) through %l)+(exp(%x)) => %x',
+    'pattern.rule "r" : concat((unordered concat(%l, %o..., axis = 0) as %s through %l)*(%x)) => concat(%s)',
     'pattern.rule "r" : abs(split(%x, axis = 0) #any) => relu(%x)',
 )
 
@@ -42,6 +46,13 @@ def test_equations_are_written_as_they_are_read(text: str) -> None:
         ("concat(%xs... each relu(%x)) => %x where static(%x)", "%x is not bound by every match of the root"),
         ("relu+() => %x", "a chain goes through the first operand of each op, found none"),
         ("add+(%x) => %x", "'graph.add' takes 2 operands (lhs, rhs), found 1"),
+        ("-(relu(%l) through %m)+(%x) => %x", "%m is not bound by the match; bound are %l"),
+        ("-(relu(exp(_) as %l) through %l)+(%x) => %x", "a chain goes through any value, found a pattern for %l"),
+        ("-(relu(%l) through %l)(%x) => %x", "expected '+' or '*' after a step of a chain, found '('"),
+        ("-(relu(%l) through %l)+ => %x", "expected '(' after '+', found '='"),
+        ("-(relu(%l) through _)+(%x) => %x", "expected the name of the value before a step, found '_'"),
+        ("-(relu(%l) through %l+(%x) => %x", "expected ')' after a step of a chain, found '+'"),
+        ("-(relu(%l) through %l)+(%x => %x", "expected ')' after the pattern that a chain begins with, found '='"),
         ("abs(split(%x, axis = 0) #some) => %x", "expected the number of a result after '#', found 'some'"),
     ],
 )
@@ -51,8 +62,43 @@ def test_what_is_wrong(text: str, message: str) -> None:
     assert message in str(error.value) and "r.mlir:1:" in str(error.value)
 
 
+def test_a_chain_of_a_pattern_that_the_file_defines() -> None:
+    """It goes through the first parameter. Written out it is the same rule."""
+    defined = 'pattern.define "step"(%v, %k) : relu(%v) * %k\n'
+    (named,) = rules_of_text(f'{defined}pattern.rule "r" : -@step*(exp(%x), constant) => %x', "r.mlir", CTX)
+    (plain,) = rules_of_text('pattern.rule "r" : -(relu(%v) * constant through %v)*(exp(%x)) => %x', "r.mlir", CTX)
+    type_ = "tensor<4xf32>"
+    for rule_, second in ((named, "%k"), (plain, "%k"), (named, "%e"), (plain, "%e")):
+        text = f"""func.func @main(%x: {type_}) -> {type_} {{
+  %k = graph.full 2.0 : {type_}
+  %e = graph.exp %x : ({type_}) -> {type_}
+  %1 = graph.relu %e : ({type_}) -> {type_}
+  %2 = graph.multiply %1, %k : ({type_}, {type_}) -> {type_}
+  %3 = graph.relu %2 : ({type_}) -> {type_}
+  %4 = graph.multiply {second}, %3 : ({type_}, {type_}) -> {type_}
+  %5 = graph.negative %4 : ({type_}) -> {type_}
+  func.return %5 : {type_}
+}}"""
+        module = parse_text(CTX, text, "p.mlir")
+        assert Driver(CTX, [rule_]).run(module) is (second == "%k")
+    with pytest.raises(StepwellError, match="a chain goes through the first parameter of 'none', found none"):
+        rules_of_text('pattern.define "none"() : relu(_)\npattern.rule "r" : -@none+() => _', "r.mlir", CTX)
+
+
+def test_a_chain_of_steps_that_a_function_makes() -> None:
+    x = Any_()
+    relu = is_op("graph.relu")
+    for step in (lambda before: relu(before).single_user(), relu, op("graph.relu", Any_()).names):
+        assert match(op("graph.negative", chain(step, x, least=3)), row("relu", "relu", "relu", "negative"))
+        assert match(op("graph.negative", chain(step, x, least=3)), row("relu", "abs", "relu", "negative")) is None
+
+
 def test_wrong_chains_in_python() -> None:
     x, link = Any_(), Any_()
+    with pytest.raises(RuleError, match="a step that is a function has its operands itself, found 1 beside it"):
+        chain(is_op("graph.add"), x, Any_())
+    with pytest.raises(TypeError, match="Chain takes patterns, found 'graph.relu'"):
+        chain(lambda before: "graph.relu", x)  # pyright: ignore
     with pytest.raises(RuleError, match="the step of a chain does not go through its link"):
         match(Chain(op("graph.relu", x), link, Constant()), row("relu"))
     with pytest.raises(RuleError, match="a chain has -1 steps or more"):
@@ -93,3 +139,56 @@ def test_lists_and_chains_in_a_replacement() -> None:
     module = parse_text(CTX, text, "p.mlir")
     Driver(CTX, [made]).run(module)
     assert "graph.concat %y, %x :" in str(module) and "graph.relu" not in str(module)
+
+
+def two(*lines: str) -> str:
+    """A function of two tensors that returns `%p` and `%q`."""
+    type_, body = "tensor<4xf32>", "\n".join(lines)
+    head = f"func.func @main(%x: {type_}, %y: {type_}) -> ({type_}, {type_})"
+    return f"{head} {{\n{body}\nfunc.return %p, %q : {type_}, {type_}\n}}"
+
+
+def unary(name: str, operand: str, result: str) -> str:
+    return f"{result} = graph.{name} {operand} : (tensor<4xf32>) -> tensor<4xf32>"
+
+
+@pytest.mark.parametrize(
+    ("equation", "body", "applies"),
+    [
+        ("exp(%x), exp(%x) => tanh(%x), tanh(%x)", (unary("exp", "%x", "%p"), unary("exp", "%x", "%q")), True),
+        ("sin(exp*(%x)) => cos(%x)", (unary("sin", "%x", "%p"), unary("exp", "%x", "%q")), True),
+        ("sin(exp(%x) #0) => cos(%x)", (unary("exp", "%x", "%q"), unary("sin", "%q", "%p")), True),
+        ("exp(%x) - sin(%y) => sin(%x)",
+         (unary("exp", "%x", "%q"), unary("sin", "%x", "%s"),
+          "%p = graph.subtract %q, %s : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>"), False),
+    ],
+)  # fmt: skip
+def test_names_of_an_injective_rule_are_those_of_different_values(
+    equation: str, body: tuple[str, ...], applies: bool
+) -> None:
+    """Several ops are no value beside the first of them, nor a chain without a step beside where it begins."""
+    text = f'pattern.rule "r" fast injective : {equation}'
+    assert Driver(CTX, rules_of_text(text, "r.mlir", CTX)).run(parse_text(CTX, two(*body), "p.mlir")) is applies
+    assert Driver(CTX, rules_of_text(text.replace(" injective", ""), "r.mlir", CTX)).run(
+        parse_text(CTX, two(*body), "p.mlir")
+    )
+
+
+def test_two_results_of_one_op_are_different_in_an_injective_rule() -> None:
+    parts = op("graph.split", Any_())
+    difference = op("graph.subtract", parts.result(None), parts.result(None))
+    half = "tensor<2xf32>"
+    for second, matches in (("%i", True), ("%h", False)):
+        module = parse_text(
+            CTX,
+            f"""func.func @main(%x: tensor<4xf32>) -> {half} {{
+  %h, %i = graph.split %x, axis = 0, sections = 2 : (tensor<4xf32>) -> ({half}, {half})
+  %p = graph.subtract %h, {second} : ({half}, {half}) -> {half}
+  func.return %p : {half}
+}}""",
+            "p.mlir",
+        )
+        value = next(each for each in module.walk() if each.name == "graph.subtract").results[0]
+        compiled = compile_rule(Rule("different", difference, (), injective=True))
+        assert match_compiled(compiled, value).matched is matches
+        assert match(difference, value) is not None

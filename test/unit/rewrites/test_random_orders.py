@@ -13,10 +13,11 @@ from pathlib import Path
 
 import pytest
 from counts import FULL
-from random_graphs import CTX, Flavour, random_graph
 from random_pass_cases import CASES, PassCase, check_results, written_table
 from stepwell.core.ir.verification import verify_module
 from stepwell.core.text.parsing import parse_text
+from stepwell.testing.graphs.maker import CTX, Flavour
+from stepwell.testing.graphs.random_graph import random_graph
 
 GRAPHS = 1200 if FULL else 30
 CHUNKS = 6

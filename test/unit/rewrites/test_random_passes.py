@@ -10,11 +10,12 @@ from pathlib import Path
 
 import pytest
 from counts import FULL
-from random_graphs import CTX, Flavour, Graph, random_graph
 from random_pass_cases import CASES, PassCase, check_results, written_table
 from stepwell.core.ir.verification import verify_module
 from stepwell.core.passes.pipeline_text import parse_pipeline
 from stepwell.core.text.parsing import parse_text
+from stepwell.testing.graphs.maker import CTX, Flavour, Graph
+from stepwell.testing.graphs.random_graph import random_graph
 from xdsl.utils.exceptions import PassFailedException
 
 GRAPHS = 320 if FULL else 6

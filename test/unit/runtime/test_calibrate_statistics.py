@@ -15,8 +15,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from stepwell.core.messages.diagnostics import StepwellError
-from stepwell.runtime.calibration.histogram import Histogram
-from stepwell.runtime.calibration.statistics import (
+from stepwell.rewrites.calibration.histogram import Histogram
+from stepwell.rewrites.calibration.statistics import (
     StatisticsOptions,
     TensorStatistics,
     load_statistics,
@@ -211,13 +211,14 @@ def test_a_file_holds_everything(tmp_path: Path) -> None:
     data = json.loads(text)
     assert {key: data[key] for key in ("format", "version", "bins")} == {
         "format": "stepwell-calibration",
-        "version": 1,
+        "version": 2,
         "bins": 64,
     }
     tensor = data["functions"]["f"]["outputs"][0]
     assert list(tensor) == [
         "type", "batches", "count", "nan", "positive_infinity", "negative_infinity", "minimum", "maximum", "mean",
-        "standard_deviation", "percentiles", "histogram",
+        "standard_deviation", "averaged", "batch_minimum", "batch_maximum", "channel_axis", "channel_means",
+        "percentiles", "histogram",
     ]  # fmt: skip
     assert list(tensor["percentiles"]) == ["0", "0.1", "1", "25", "50", "99", "99.9", "100"]
     on_one_line = re.findall(r'^ +"counts": \[[0-9, ]+\]$', text, re.MULTILINE)
@@ -241,8 +242,8 @@ def test_statistics_go_on_after_loading(tmp_path: Path) -> None:
     [
         (lambda text: "", "is not JSON"),
         (lambda text: text[: len(text) // 2], "is not JSON"),
-        (lambda text: "[1]", "has format None version None, expected 'stepwell-calibration' version 1"),
-        (lambda text: text.replace('"version": 1', '"version": 2'), "version 2, expected"),
+        (lambda text: "[1]", "has format None version None, expected 'stepwell-calibration' version 2"),
+        (lambda text: text.replace('"version": 2', '"version": 1'), "version 1, expected"),
         (lambda text: text.replace('"count": 4', '"count": 5'), "the histogram does not count 5 elements"),
         (lambda text: text.replace('"minimum"', '"least"'), "is not well-formed: KeyError"),
         (lambda text: text.replace('"inputs"', '"in"'), "is not well-formed: KeyError: 'inputs'"),

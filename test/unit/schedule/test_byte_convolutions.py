@@ -15,6 +15,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from named_machines import wide_targets
 from stepwell.core.passes.context import PassContext
+from stepwell.core.passes.pipelines import run_pipeline
+from stepwell.core.text.parsing import make_context, parse
+from stepwell.dialects import tile
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import VectorType, f32, i32
 
 TARGETS = [*wide_targets(), "x86-64-v3"]
 """Those with wide registers whose instructions this machine has, and one without products of bytes."""
@@ -172,6 +177,9 @@ CASES = {
     "one column": Convolution(image=(1, 40, 3, 64), outputs=40),
     "groups": Convolution(image=(1, 6, 20, 64), groups=2, padding=(1, 1, 1, 1)),
     "depthwise": Convolution(image=(1, 9, 20, 64), groups=64, outputs=64, padding=(1, 1, 1, 1)),
+    "depthwise of the largest window": Convolution(
+        image=(1, 9, 8, 40), window=(7, 7), groups=40, outputs=40, strides=(2, 1), padding=(3, 3, 3, 3)
+    ),
     "a large window": Convolution(image=(1, 12, 30, 16), window=(9, 9), outputs=16, padding=(4, 4, 4, 4)),
     "windows in the padding": Convolution(image=(1, 2, 3, 32), window=(1, 1), padding=(0, 20, 2, 17)),
     "filters that are not constant": Convolution(padding=(1, 1, 1, 1), constant=False),
@@ -231,7 +239,9 @@ def test_sums_wrap(target: str) -> None:
 
 
 @pytest.mark.parametrize("target", TARGETS)
-@pytest.mark.parametrize("name", ["1x1", "3x3 with padding", "channels that fill no register", "channels first"])
+@pytest.mark.parametrize(
+    "name", ["1x1", "3x3 with padding", "channels that fill no register", "channels first", "depthwise"]
+)
 def test_scaled_results(name: str, target: str) -> None:
     """A scale on the sums in f32, then bytes."""
     each = CASES[name]
@@ -239,3 +249,14 @@ def test_scaled_results(name: str, target: str) -> None:
     wanted = np.trunc(each.expected(x, y).astype(np.float32) * np.float32(0.015625))
     found = each.run(x, y, target, epilogue=True)
     np.testing.assert_array_equal(found, np.clip(wanted, -128, 127).astype(np.int8))
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_depthwise_convolutions_sum_up_in_f32(target: str) -> None:
+    """All channels of a vector at once, and a result of whole numbers."""
+    text = CASES["depthwise"].text()
+    module = parse(text)
+    run_pipeline(make_context(), module, f'graph-optimize,to-loops,schedule-cpu{{target="{target}"}}')
+    sums = [op.results[0].type for op in module.walk() if isinstance(op, tile.MapOp)]
+    assert {each.element_type for each in sums if isinstance(each, VectorType)} == {f32, i32}
+    assert not any(isinstance(op, arith.MuliOp) and op.result.type == i32 for op in module.walk())

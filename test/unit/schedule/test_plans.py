@@ -36,7 +36,7 @@ REST = "prepack-weights,apply-schedule-plan,merge-prepare-functions"
 WITHOUT_CHOICE = ("C8-call",)
 """The classes of bench/cases.json whose programs have no kernel, and so no decision."""
 
-CHEAP = ("gemm", "conv3x3", "depthwise", "softmax", "transpose")
+CHEAP = ("gemm", "packed", "conv3x3", "depthwise", "softmax", "transpose")
 """The kernels that are compiled in `make test`."""
 
 
@@ -74,7 +74,7 @@ def arrays_for(text: str) -> tuple[list[np.ndarray], dict[str, np.ndarray]]:
 
     def draw(shape: str, dtype: str) -> np.ndarray:
         sizes = [int(size) for size in shape.split("x") if size]
-        return generator.integers(-3, 4, sizes).astype(np.int8 if dtype == "i8" else np.float32)
+        return generator.integers(-3, 4, sizes).astype({"i8": np.int8, "ui8": np.uint8}.get(dtype, np.float32))
 
     head = text[: text.index("->")]
     inputs = [draw(*found) for found in re.findall(r"%\w+: tensor<([0-9x]*)x(\w+)>", head)]

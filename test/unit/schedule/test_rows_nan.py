@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from stepwell.core.ir.walk import ops_of
 from stepwell.core.text.parsing import make_context, parse_text
-from stepwell.dialects.tensor_loop import FuncOp
+from stepwell.dialects.tensor_loop import BlockOp, FuncOp
 from stepwell.schedule.rows.maxima import relax_maxima
 
 SOFTMAX = """
@@ -75,7 +76,7 @@ def relaxed(text: str, wide: bool = True) -> str:
     module.verify()
     function = module.body.block.first_op
     assert isinstance(function, FuncOp)
-    relax_maxima(function, wide)
+    relax_maxima(ops_of(function, BlockOp), wide)
     module.verify()
     return str(module)
 

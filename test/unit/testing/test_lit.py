@@ -10,8 +10,16 @@ from pathlib import Path
 
 import pytest
 from stepwell.testing.in_process import call_tool, call_tool_in_child, filecheck_main
-from stepwell.testing.lit_format import expand_macros, run_lines
-from stepwell.testing.run_line import Command, Finished, NotARunLine, Runner, ends_in_check, parse_run_line
+from stepwell.testing.run_line import (
+    Command,
+    Finished,
+    NotARunLine,
+    Runner,
+    ends_in_check,
+    expand_macros,
+    parse_run_line,
+    run_lines,
+)
 
 CONFIGURATION = """
 import stepwell.testing.lit_format

@@ -16,7 +16,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 from stepwell.core.weights import write_weights
-from stepwell.runtime.calibration.statistics import load_statistics
+from stepwell.rewrites.calibration.statistics import load_statistics
 from stepwell.testing.in_process import call_tool
 from stepwell.testing.run_line import Command
 from stepwell.tools.calibrate import main
@@ -198,6 +198,35 @@ def test_what_is_not_finite_is_told() -> None:
     code, _, errors = calibrate(PROGRAM, "-o", "out.npz", data=["odd.npz"])
     assert code == 0
     assert "warning: input 1 of @g1: 64 NaN and 0 infinite elements of 64 are left out" in errors
+
+
+LAYER = """func.func @main(%x: tensor<2x4xf32>) -> tensor<2x3xf32> {
+  %w = graph.full 2.0 : tensor<4x3xf32>
+  %r = graph.relu %x : (tensor<2x4xf32>) -> tensor<2x4xf32>
+  %y = graph.matmul %r, %w : (tensor<2x4xf32>, tensor<4x3xf32>) -> tensor<2x3xf32>
+  func.return %y : tensor<2x3xf32>
+}
+"""
+
+
+def test_values_that_layers_read_are_recorded(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Three batches in one file, against NumPy."""
+    (folder / "layer.mlir").write_text(LAYER)
+    x = np.random.default_rng(0).standard_normal((3, 2, 4)).astype(np.float32)
+    np.savez(folder / "x.npz", x=x)
+    words = [str(folder / "layer.mlir"), "--values", "--data", str(folder / "x.npz")]
+    assert main([*words, "--stats", str(folder / "v.json")]) == 0
+    values = load_statistics(folder / "v.json")["main"]["values"]
+    assert list(values) == ["r"]
+    r = np.maximum(x, 0)
+    assert (values["r"].minimum, values["r"].maximum, values["r"].batches) == (r.min(), r.max(), 3)
+    np.testing.assert_allclose(values["r"].channel_means, r.mean((0, 1)), rtol=1e-6)
+    assert values["r"].batch_maximum == pytest.approx(r.max((1, 2)).mean())
+    assert main([*words, "--print-module"]) == 0
+    printed = capsys.readouterr().out
+    assert "return %r : tensor<2x4xf32>" in printed and "%r: tensor<2x4xf32>, 3 batches, from 0 to" in printed
+    assert main([*words, "--reference"]) == 1
+    assert "error: --values has no use for --reference, expected --stats" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 import stepwell
 from loop_levels import PARALLEL, PROGRAMS
-from random_graphs import random_graph
 from stepwell.core.messages.diagnostics import listening
 from stepwell.core.passes.base import StepwellPass
 from stepwell.core.passes.pipelines import run_pipeline
 from stepwell.core.text.parsing import make_context
+from stepwell.testing.graphs.random_graph import random_graph
 from stepwell.testing.in_process import call_tool
 from stepwell.testing.run_line import Command
 from stepwell.tools.run import main as run_main
@@ -105,6 +105,21 @@ def test_open_sizes_are_those_given():
     assert checked(BIAS, "simplify-expr", CheckOptions(shapes=((3, 5), (3, 5)))).counts.interpreted == 4
     found = message(BIAS, "cse", CheckOptions(shapes=((4, 5), (3, 5))))
     assert "the shape of 'x' is 3x?, found 4x5 in the shapes" in found
+
+
+def test_sums_that_overflow_both_ways_are_left_open():
+    """The reference sums in f64: infinite. A sum in f32 is NaN, as one in another order."""
+    text = (
+        "func.func @main(%x: tensor<1x3xf32>, %y: tensor<3x1xf32>) -> tensor<1x1xf32> {\n"
+        "  %0 = graph.matmul %x, %y : (tensor<1x3xf32>, tensor<3x1xf32>) -> tensor<1x1xf32>\n"
+        "  func.return %0 : tensor<1x1xf32>\n}"
+    )
+    huge = {"x": np.array([[3e38, 3e38, np.inf]], np.float32), "y": np.array([[3e38], [-3e38], [1]], np.float32)}
+    check = checked(text, "O0", CheckOptions(inputs=huge))
+    assert check.counts.unsettled > 0
+    with np.errstate(all="ignore"):
+        alone = {**huge, "y": np.array([[1], [-1], [1]], np.float32)}
+    assert checked(text, "O0", CheckOptions(inputs=alone)).counts.changed > 0
 
 
 def test_inputs_that_do_not_fit_are_refused():

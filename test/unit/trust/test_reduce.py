@@ -185,7 +185,7 @@ def test_the_first_yes_does_not_depend_on_the_number_of_processes():
         (["--command", "true", "-p", "cse"], "error: --command runs no passes, so it goes without -p\n"),
         (["--command", "true", "--timeout", "0"], "error: --timeout is 0, expected a number above 0\n"),
         (["--command", "true", "-o", "m.mlir"], "error: the output 'm.mlir' is the program itself\n"),
-        ([], "error: one of the arguments --command --wrong --message --crash is required\n"),
+        ([], "error: one of the arguments --command --wrong --message --crash --against is required\n"),
     ],
 )
 def test_errors(

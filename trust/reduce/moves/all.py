@@ -5,14 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..move import Move
-from ..subject import Program
+from ..onnx_model import Model
+from ..subject import Program, Subject
+from .blocks import KeepBlock
+from .onnx_model import MODEL_MOVES
 from .ops import OPS, PARTS, DropArguments
 from .regions import DETAILS, INSIDE
 from .text import LINES, TYPES
 
-PROGRAM_MOVES: Sequence[Move] = (*PARTS, *OPS, *INSIDE, DropArguments(), *DETAILS, *TYPES, *LINES)
+PROGRAM_MOVES: Sequence[Move] = (KeepBlock(), *PARTS, *OPS, *INSIDE, DropArguments(), *DETAILS, *TYPES, *LINES)
 
 
-def moves_for(program: Program) -> Sequence[Move]:
-    """Returns the moves for a program. One that is not valid loses lines only."""
-    return LINES if program.module is None else PROGRAM_MOVES
+def moves_for(subject: Subject) -> Sequence[Move]:
+    """Returns the moves for a program or a model. A program that is not valid loses lines only."""
+    if isinstance(subject, Model):
+        return MODEL_MOVES
+    return LINES if isinstance(subject, Program) and subject.module is None else PROGRAM_MOVES

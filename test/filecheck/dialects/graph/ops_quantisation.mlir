@@ -22,6 +22,16 @@ func.func @one_scale_per_channel(%w: tensor<8x?xi8>, %s: tensor<8xf16>, %z: tens
   func.return
 }
 
+// CHECK-LABEL: @packed_product
+// GENERIC-LABEL: sym_name = "packed_product"
+func.func @packed_product(%x: tensor<2x?x50xf32>, %w: tensor<8x32xui8>, %s: tensor<8x2xf32>, %z: tensor<8x2xui8>) {
+  // CHECK: graph.matmul_packed %x, %w, %s, %z : (tensor<2x?x50xf32>, tensor<8x32xui8>, tensor<8x2xf32>, tensor<8x2xui8>) -> tensor<2x?x8xf32>
+  // GENERIC: "graph.matmul_packed"(%x, %w, %s, %z) <{bits = 4 : i64, block_size = 32 : i64, rounded_bits = 0 : i64}>
+  %y = graph.matmul_packed %x, %w, %s, %z
+      : (tensor<2x?x50xf32>, tensor<8x32xui8>, tensor<8x2xf32>, tensor<8x2xui8>)
+  func.return
+}
+
 // CHECK-LABEL: @one_scale_per_block
 // GENERIC-LABEL: sym_name = "one_scale_per_block"
 func.func @one_scale_per_block(%w: tensor<5x8xf64>, %s: tensor<3x8xf64>, %z: tensor<3x8xi32>) {

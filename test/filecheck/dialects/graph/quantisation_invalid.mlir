@@ -69,3 +69,93 @@ func.func @f(%x: tensor<4x8xi8>, %s: tensor<8xf32>, %z: tensor<8xi8>) {
   %y = graph.dequantize %x, %s, %z, axis = 2 : (tensor<4x8xi8>, tensor<8xf32>, tensor<8xi8>) -> tensor<4x8xf32>
   func.return
 }
+
+// -----
+
+func.func @packed_bits(%x: tensor<4x64xf32>, %w: tensor<8x16xui8>, %s: tensor<8x2xf32>, %z: tensor<8x2xui8>) {
+  // expected-error@+1 {{'graph.matmul_packed': bits is 2, expected 4 or 8}}
+  %y = graph.matmul_packed %x, %w, %s, %z, bits = 2
+      : (tensor<4x64xf32>, tensor<8x16xui8>, tensor<8x2xf32>, tensor<8x2xui8>) -> tensor<4x8xf32>
+  func.return
+}
+
+// -----
+
+func.func @packed_element(%x: tensor<4x64xf32>, %w: tensor<8x32xui16>, %s: tensor<8x2xf32>, %z: tensor<8x2xui16>) {
+  // expected-error@+1 {{'graph.matmul_packed': weights has element type ui16, expected ui8}}
+  %y = graph.matmul_packed %x, %w, %s, %z
+      : (tensor<4x64xf32>, tensor<8x32xui16>, tensor<8x2xf32>, tensor<8x2xui16>) -> tensor<4x8xf32>
+  func.return
+}
+
+// -----
+
+func.func @packed_block(%x: tensor<4x63xf32>, %w: tensor<8x32xui8>, %s: tensor<8x9xf32>, %z: tensor<8x9xui8>) {
+  // expected-error@+1 {{'graph.matmul_packed': block_size is 7, expected whole bytes of 4 bits}}
+  %y = graph.matmul_packed %x, %w, %s, %z, block_size = 7
+      : (tensor<4x63xf32>, tensor<8x32xui8>, tensor<8x9xf32>, tensor<8x9xui8>) -> tensor<4x8xf32>
+  func.return
+}
+
+// -----
+
+func.func @packed_rows(%x: tensor<4x64xf32>, %w: tensor<8x64xui8>, %s: tensor<8x2xf32>, %z: tensor<8x2xui8>) {
+  // expected-error@+1 {{'graph.matmul_packed': weights is 8x64, expected 8x32: rows of 64 numbers of 4 bits in blocks of 32}}
+  %y = graph.matmul_packed %x, %w, %s, %z
+      : (tensor<4x64xf32>, tensor<8x64xui8>, tensor<8x2xf32>, tensor<8x2xui8>) -> tensor<4x8xf32>
+  func.return
+}
+
+// -----
+
+func.func @packed_rank(%x: tensor<4x64xf32>, %w: tensor<8x2x16xui8>, %s: tensor<8x2xf32>, %z: tensor<8x2xui8>) {
+  // expected-error@+1 {{'graph.matmul_packed': weights is 8x2x16, expected a matrix of bytes}}
+  %y = graph.matmul_packed %x, %w, %s, %z
+      : (tensor<4x64xf32>, tensor<8x2x16xui8>, tensor<8x2xf32>, tensor<8x2xui8>) -> tensor<4x8xf32>
+  func.return
+}
+
+// -----
+
+func.func @packed_scalar(%x: tensor<f32>, %w: tensor<8x32xui8>, %s: tensor<8x2xf32>, %z: tensor<8x2xui8>) {
+  // expected-error@+1 {{'graph.matmul_packed': operand is a scalar, expected at least 1 dimension}}
+  %y = graph.matmul_packed %x, %w, %s, %z
+      : (tensor<f32>, tensor<8x32xui8>, tensor<8x2xf32>, tensor<8x2xui8>) -> tensor<4x8xf32>
+  func.return
+}
+
+// -----
+
+func.func @packed_scales(%x: tensor<4x64xf32>, %w: tensor<8x32xui8>, %s: tensor<8x3xf32>, %z: tensor<8x2xui8>) {
+  // expected-error@+1 {{'graph.matmul_packed': scale is 8x3, expected 8x2: one for each block of a row}}
+  %y = graph.matmul_packed %x, %w, %s, %z
+      : (tensor<4x64xf32>, tensor<8x32xui8>, tensor<8x3xf32>, tensor<8x2xui8>) -> tensor<4x8xf32>
+  func.return
+}
+
+// -----
+
+func.func @packed_zero_points(%x: tensor<4x64xf32>, %w: tensor<8x32xui8>, %s: tensor<8x2xf32>, %z: tensor<8x2xi8>) {
+  // expected-error@+1 {{'graph.matmul_packed': zero_point has element type i8, expected unsigned integer}}
+  %y = graph.matmul_packed %x, %w, %s, %z
+      : (tensor<4x64xf32>, tensor<8x32xui8>, tensor<8x2xf32>, tensor<8x2xi8>) -> tensor<4x8xf32>
+  func.return
+}
+
+// -----
+
+func.func @packed_rounded(%x: tensor<4x64xf32>, %w: tensor<8x32xui8>, %s: tensor<8x2xf32>, %z: tensor<ui8>) {
+  // expected-error@+1 {{'graph.matmul_packed': rounded_bits is 4, expected 0 or 8}}
+  %y = graph.matmul_packed %x, %w, %s, %z, rounded_bits = 4
+      : (tensor<4x64xf32>, tensor<8x32xui8>, tensor<8x2xf32>, tensor<ui8>) -> tensor<4x8xf32>
+  func.return
+}
+
+// -----
+
+func.func @packed_rounded_rest(%x: tensor<4x50xf32>, %w: tensor<8x32xui8>, %s: tensor<8x2xf32>, %z: tensor<ui8>) {
+  // expected-error@+1 {{'graph.matmul_packed': rows of 50 numbers are rounded, expected whole blocks of 32}}
+  %y = graph.matmul_packed %x, %w, %s, %z, rounded_bits = 8
+      : (tensor<4x50xf32>, tensor<8x32xui8>, tensor<8x2xf32>, tensor<ui8>) -> tensor<4x8xf32>
+  func.return
+}

@@ -10,7 +10,7 @@ pattern.rule "a" numerics "loose" {
 // -----
 // CHECK: // -----
 
-// CHECK: rule 'b' does not end in 'pattern.replace', 'pattern.rewrite' or 'pattern.partition'
+// CHECK: rule 'b' does not end in 'pattern.replace', 'pattern.rewrite', 'pattern.partition' or 'pattern.decide'
 pattern.rule "b" {
   %x = pattern.any
 }

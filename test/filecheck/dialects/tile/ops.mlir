@@ -72,6 +72,17 @@ func.func @mma_of_bytes(%acc: vector<8x48xi32>, %A: memref<100x64xi8>, %B: memre
   func.return
 }
 
+/// A byte of the right operand holds two numbers, so that a step takes eight elements of the left one.
+// CHECK-LABEL: @mma_of_nibbles
+func.func @mma_of_nibbles(%acc: vector<8x48xi32>, %A: memref<100x64xi8>, %P: memref<2x16x48x4xi8>, %i: index) {
+  // CHECK: tile.mma %{{.*}} along [1, 2] depth 2 groups nibbles : vector<8x48xi32>, memref<100x64xi8>, memref<2x16x48x4xi8>
+  // CHECK-NEXT: tile.mma %{{.*}} along [1, 2] depth 8 groups nibbles right_unsigned using "vpmaddubsw" : vector<8x48xi32>
+  // GENERIC: "tile.mma"(%{{.*}}) <{{.*}}depth = 2 : i64, groups, nibbles
+  %0 = tile.mma %acc, %A[%i, %i], %P[%i, %i, %i, %i] along [1, 2] depth 2 groups nibbles : vector<8x48xi32>, memref<100x64xi8>, memref<2x16x48x4xi8>
+  %1 = tile.mma %0, %A[%i, %i], %P[%i, %i, %i, %i] along [1, 2] depth 8 groups nibbles right_unsigned using "vpmaddubsw" : vector<8x48xi32>, memref<100x64xi8>, memref<2x16x48x4xi8>
+  func.return
+}
+
 /// Groups of bf16 are of two.
 // CHECK-LABEL: @mma_of_halves
 func.func @mma_of_halves(%acc: vector<16x16xf32>, %A: memref<16x64xbf16>, %P: memref<32x16x2xbf16>, %i: index) {

@@ -241,7 +241,7 @@ func.func @group_span(%acc: vector<2x3xf32>, %int: vector<2x3xi32>, %a: memref<4
 // -----
 
 func.func @instruction(%acc: vector<2x3xf32>, %int: vector<2x3xi32>, %a: memref<4x9xf32>, %h: memref<4x9xf16>, %z: memref<4x16xi8>, %p: memref<4x3x4xi8>, %i: index) {
-  // expected-error@+1 {{the instruction is "vdot", expected vpdpbusd or vex.vpdpbusd or vdpbf16ps or sdot or udot or usdot or bfdot or amx}}
+  // expected-error@+1 {{the instruction is "vdot", expected vpdpbusd or vex.vpdpbusd or vpmaddubsw or vdpbf16ps or sdot or udot or usdot or bfdot or amx}}
   %0 = tile.mma %int, %z[%i, %i], %p[%i, %i, %i] along [0, 1] depth 1 groups unsigned using "vdot" : vector<2x3xi32>, memref<4x16xi8>, memref<4x3x4xi8>
   func.return
 }
@@ -468,5 +468,37 @@ func.func @repeat(%m: memref<4x9xf32>, %i: index) {
 func.func @repeat_beyond(%m: memref<4x9xf32>, %i: index) {
   // expected-error@+1 {{the tile spans 13 elements of dimension 1, which has 9}}
   %0 = tile.load %m[%i, %i] by [1, 4] repeat 4 : memref<4x9xf32>, vector<2x16xf32>
+  func.return
+}
+
+// -----
+
+func.func @nibbles_without_groups(%int: vector<2x3xi32>, %z: memref<4x16xi8>, %i: index) {
+  // expected-error@+1 {{nibbles are multiplied in groups, which the op has not}}
+  %0 = "tile.mma"(%int, %z, %i, %i, %z, %i, %i) <{a_along = array<i64: 0, 1>, a_by = array<i64: 1, 1>, b_along = array<i64: 0, 1>, b_by = array<i64: 1, 1>, depth = 1 : i64, nibbles, operandSegmentSizes = array<i32: 1, 1, 2, 1, 2>}> : (vector<2x3xi32>, memref<4x16xi8>, index, index, memref<4x16xi8>, index, index) -> vector<2x3xi32>
+  func.return
+}
+
+// -----
+
+func.func @nibbles_of_few(%int: vector<2x3xi32>, %z: memref<4x15xi8>, %p: memref<4x3x4xi8>, %i: index) {
+  // expected-error@+1 {{the left operand spans 16 elements of dimension 1, which has 15}}
+  %0 = tile.mma %int, %z[%i, %i], %p[%i, %i, %i] along [0, 1] depth 2 groups nibbles : vector<2x3xi32>, memref<4x15xi8>, memref<4x3x4xi8>
+  func.return
+}
+
+// -----
+
+func.func @nibbles_of_halves(%f: vector<16x16xf32>, %h: memref<16x64xbf16>, %p: memref<16x16x2xbf16>, %i: index) {
+  // expected-error@+1 {{nibbles are halves of bytes in vector registers}}
+  %0 = tile.mma %f, %h[%i, %i], %p[%i, %i, %i] along [0, 1] depth 8 groups nibbles : vector<16x16xf32>, memref<16x64xbf16>, memref<16x16x2xbf16>
+  func.return
+}
+
+// -----
+
+func.func @bytes_that_saturate(%int: vector<2x3xi32>, %z: memref<4x16xi8>, %p: memref<4x3x4xi8>, %i: index) {
+  // expected-error@+1 {{the instruction "vpmaddubsw" multiplies groups of nibbles, as others would saturate}}
+  %0 = tile.mma %int, %z[%i, %i], %p[%i, %i, %i] along [0, 1] depth 1 groups right_unsigned using "vpmaddubsw" : vector<2x3xi32>, memref<4x16xi8>, memref<4x3x4xi8>
   func.return
 }

@@ -270,3 +270,58 @@ tensor_loop.func @no_partial_producer(%A: memref<8xf32>) outs(%B: memref<8xf32>)
 }
 tensor_loop.func private @helper(%A: memref<8xf32>) outs(%B: memref<8xf32>) {
 }
+
+// -----
+
+/// What nothing reads goes, and then what only that has read.
+// CHECK-LABEL: @unread
+// CHECK-NOT: tensor_loop.alloc
+// CHECK: tensor_loop.block "kept"
+// CHECK-NOT: tensor_loop.block
+tensor_loop.func @unread(%A: memref<8xf32>) outs(%B: memref<8xf32>) {
+  %T = tensor_loop.alloc : memref<8xf32>
+  %U = tensor_loop.alloc : memref<8xf32>
+  tensor_loop.grid (%i) in (8) {
+    tensor_loop.block "first" spatial(%vi in 8 = %i) {
+      %a = memref.load %A[%vi] : memref<8xf32>
+      memref.store %a, %T[%vi] : memref<8xf32>
+    }
+  }
+  tensor_loop.grid (%i) in (8) {
+    tensor_loop.block "second" spatial(%vi in 8 = %i) {
+      %t = memref.load %T[%vi] : memref<8xf32>
+      %e = math.exp %t : f32
+      memref.store %e, %U[%vi] : memref<8xf32>
+    }
+  }
+  tensor_loop.grid (%i) in (8) {
+    tensor_loop.block "kept" spatial(%vi in 8 = %i) {
+      %a = memref.load %A[%vi] : memref<8xf32>
+      memref.store %a, %B[%vi] : memref<8xf32>
+    }
+  }
+}
+
+// -----
+
+/// A block with a run-time check stays, though nothing reads what it stores.
+// CHECK-LABEL: @no_unread_check
+// CHECK: tensor_loop.alloc
+// CHECK: cf.assert
+tensor_loop.func @no_unread_check(%A: memref<8xf32>) outs(%B: memref<8xf32>) {
+  %T = tensor_loop.alloc : memref<8xf32>
+  tensor_loop.grid (%i) in (8) {
+    tensor_loop.block "checked" spatial(%vi in 8 = %i) {
+      %a = memref.load %A[%vi] : memref<8xf32>
+      %ok = arith.cmpf oeq, %a, %a : f32
+      cf.assert %ok, "a number"
+      memref.store %a, %T[%vi] : memref<8xf32>
+    }
+  }
+  tensor_loop.grid (%i) in (8) {
+    tensor_loop.block "kept" spatial(%vi in 8 = %i) {
+      %a = memref.load %A[%vi] : memref<8xf32>
+      memref.store %a, %B[%vi] : memref<8xf32>
+    }
+  }
+}

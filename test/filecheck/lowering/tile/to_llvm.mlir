@@ -152,6 +152,24 @@ func.func @groups(%t: memref<1x24xi32>, %a: memref<1x4xi8>, %b: memref<1x24x4xi8
   func.return
 }
 
+/// The halves of bytes are masked, the upper ones shifted before. Products with 4 bits do not saturate in 16 bits.
+// CHECK-LABEL: @nibbles
+func.func @nibbles(%t: memref<1x8xi32>, %a: memref<1x8xi8>, %b: memref<1x8x4xi8>) {
+  // CHECK: %[[BYTES:.*]] = llvm.load %{{.*}} {alignment = 1 : i64} : !llvm.ptr -> vector<32xi8>
+  // CHECK-NEXT: llvm.bitcast %[[BYTES]] : vector<32xi8> to vector<8xi32>
+  // CHECK: llvm.and
+  // CHECK: llvm.call_intrinsic "llvm.x86.avx2.pmadd.ub.sw"
+  // CHECK: llvm.call_intrinsic "llvm.x86.avx2.pmadd.wd"
+  // CHECK-NEXT: llvm.add
+  // CHECK: llvm.lshr
+  // CHECK: llvm.call_intrinsic "llvm.x86.avx2.pmadd.ub.sw"
+  %c0 = arith.constant 0 : index
+  %0 = tile.load %t[%c0, %c0] : memref<1x8xi32>, vector<1x8xi32>
+  %1 = tile.mma %0, %a[%c0, %c0], %b[%c0, %c0, %c0] along [0, 1] depth 1 groups nibbles right_unsigned using "vpmaddubsw" : vector<1x8xi32>, memref<1x8xi8>, memref<1x8x4xi8>
+  tile.store %1, %t[%c0, %c0] : vector<1x8xi32>, memref<1x8xi32>
+  func.return
+}
+
 /// Groups of two bf16 are as long.
 // CHECK-LABEL: @pairs
 func.func @pairs(%t: memref<1x24xf32>, %a: memref<1x2xbf16>, %b: memref<1x24x2xbf16>) {

@@ -1,14 +1,14 @@
 // RUN: stepwell-opt %s -p lower-graph-to-loops,widen-left-operands --split-input-file | filecheck %s
 // RUN: stepwell-opt %s -p lower-graph-to-loops,widen-left-operands,widen-left-operands --split-input-file | filecheck %s
 
-/// A sum is rounded to f16, and kept in f32 for the product that reads it again and again. Weights stay f16.
+/// A sum is kept in f32 for the product that reads it again and again. The rounding is implied. Weights stay f16.
 // CHECK-LABEL: func.func @product
 // CHECK: graph.call_kernel @add_wide(%x, %x) : (tensor<8x32xf16>, tensor<8x32xf16>) -> tensor<8x32xf32>
 // CHECK: graph.call_kernel @matmul_wide({{.*}}) : (tensor<8x32xf32>, tensor<32x192xf16>) -> tensor<8x192xf16>
 // CHECK-LABEL: tensor_loop.func private @add_wide
 // CHECK-SAME: outs(%out: memref<8x32xf32>)
 // CHECK: %[[SUM:.*]] = arith.addf %{{.*}}, %{{.*}} : f16
-// CHECK: %[[WIDE:.*]] = arith.extf %[[SUM]] : f16 to f32
+// CHECK: %[[WIDE:.*]] = arith.extf %[[SUM]] {stepwell.implied} : f16 to f32
 // CHECK: memref.store %[[WIDE]], %out
 // CHECK-LABEL: tensor_loop.func private @matmul_wide
 // CHECK: %[[LEFT:.*]] = memref.load %lhs[%vm, %vk] : memref<8x32xf32>

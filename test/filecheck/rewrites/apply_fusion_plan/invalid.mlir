@@ -79,10 +79,20 @@ func.func @constant() -> tensor<4xi32> {
 
 // -----
 
-func.func @several_results(%x: tensor<4xf32>) -> tensor<2xf32> {
-  // expected-error@+1 {{'graph.split': cannot be in group 0: it has 2 results, expected one}}
-  %0, %1 = graph.split %x, sections = 2 {graph.group = 0 : i64} : (tensor<4xf32>) -> (tensor<2xf32>, tensor<2xf32>)
+func.func @unknown_elements(%x: tensor<4xf32>) -> tensor<2xf32> {
+  // expected-error@+1 {{'graph.top_k': cannot be in group 0: nothing is known about which elements it needs}}
+  %0, %1 = graph.top_k %x, k = 2 {graph.group = 0 : i64} : (tensor<4xf32>) -> (tensor<2xf32>, tensor<2xi64>)
   func.return %0 : tensor<2xf32>
+}
+
+// -----
+
+/// An op before the last has all of its results used inside.
+func.func @one_of_several_results(%x: tensor<4xf32>) -> (tensor<2xf32>, tensor<2xf32>) {
+  // expected-error@+1 {{group 0 has one more result: %a is used outside}}
+  %a, %b = graph.split %x, sections = 2 {graph.group = 0 : i64} : (tensor<4xf32>) -> (tensor<2xf32>, tensor<2xf32>)
+  %y = graph.relu %b {graph.group = 0 : i64} : (tensor<2xf32>) -> tensor<2xf32>
+  func.return %a, %y : tensor<2xf32>, tensor<2xf32>
 }
 
 // -----

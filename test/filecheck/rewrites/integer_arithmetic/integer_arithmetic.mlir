@@ -38,14 +38,28 @@ func.func @no_integer_conv2d_of_input_scales(%x: tensor<1x3x8x8xi8>, %w: tensor<
   func.return %y : tensor<1x4x6x6xf32>
 }
 
+/// One channel and one output in each group: a depthwise convolution.
+// CHECK-LABEL: func.func @integer_conv2d_of_channels(
+func.func @integer_conv2d_of_channels(%x: tensor<1x4x8x8xi8>, %w: tensor<4x1x3x3xi8>, %s: tensor<f32>) -> tensor<1x4x8x8xf32> {
+  // CHECK: %[[PADDED:.*]] = graph.pad %x, pad_width = [0, 0, 0, 0, 1, 1, 1, 1], value = 3
+  // CHECK: %[[SUMS:.*]] = graph.conv2d %[[PADDED]], %w, groups = 4, out_dtype = i32
+  // CHECK: graph.subtract %[[SUMS]]
+  %zx = graph.full 3 : tensor<i8>
+  %zw = graph.full 0 : tensor<i8>
+  %a = graph.dequantize %x, %s, %zx : (tensor<1x4x8x8xi8>, tensor<f32>, tensor<i8>)
+  %b = graph.dequantize %w, %s, %zw : (tensor<4x1x3x3xi8>, tensor<f32>, tensor<i8>)
+  %y = graph.conv2d %a, %b, padding = [1, 1, 1, 1], groups = 4 : (tensor<1x4x8x8xf32>, tensor<4x1x3x3xf32>)
+  func.return %y : tensor<1x4x8x8xf32>
+}
+
 // CHECK-LABEL: func.func @no_integer_conv2d_of_groups(
-func.func @no_integer_conv2d_of_groups(%x: tensor<1x4x8x8xi8>, %w: tensor<4x1x3x3xi8>, %s: tensor<f32>, %zx: tensor<i8>) -> tensor<1x4x6x6xf32> {
+func.func @no_integer_conv2d_of_groups(%x: tensor<1x4x8x8xi8>, %w: tensor<4x2x3x3xi8>, %s: tensor<f32>, %zx: tensor<i8>) -> tensor<1x4x6x6xf32> {
   // CHECK: graph.conv2d %{{.*}} -> tensor<1x4x6x6xf32>
-  // REMARK: remark: {{.*}}kept on floats: there is no kernel on bytes for groups
+  // REMARK: remark: {{.*}}kept on floats: there is no kernel on bytes for groups of several channels
   %z = graph.full 0 : tensor<i8>
   %a = graph.dequantize %x, %s, %z : (tensor<1x4x8x8xi8>, tensor<f32>, tensor<i8>)
-  %b = graph.dequantize %w, %s, %z : (tensor<4x1x3x3xi8>, tensor<f32>, tensor<i8>)
-  %y = graph.conv2d %a, %b, groups = 4 : (tensor<1x4x8x8xf32>, tensor<4x1x3x3xf32>)
+  %b = graph.dequantize %w, %s, %z : (tensor<4x2x3x3xi8>, tensor<f32>, tensor<i8>)
+  %y = graph.conv2d %a, %b, groups = 2 : (tensor<1x4x8x8xf32>, tensor<4x2x3x3xf32>)
   func.return %y : tensor<1x4x6x6xf32>
 }
 

@@ -21,6 +21,17 @@ func.func @no_slice_of_slice(%x: tensor<?xf32>) -> tensor<?xf32> {
   func.return %r : tensor<?xf32>
 }
 
+/// The second slice begins before the first element and goes back, so that it keeps nothing.
+// CHECK-LABEL: func.func @no_slice_of_slice_that_is_empty(
+func.func @no_slice_of_slice_that_is_empty(%x: tensor<2xf32>) -> tensor<0xf32> {
+  // CHECK-NEXT: %[[A:.*]] = graph.strided_slice %x, axes = [0], begin = [1], end = [-3], strides = [-1] : (tensor<2xf32>) -> tensor<2xf32>
+  // CHECK-NEXT: %[[R:.*]] = graph.strided_slice %[[A]], axes = [0], begin = [-3], end = [-2], strides = [-1] : (tensor<2xf32>) -> tensor<0xf32>
+  // CHECK-NEXT: func.return %[[R]] : tensor<0xf32>
+  %a = graph.strided_slice %x, axes = [0], begin = [1], end = [-3], strides = [-1] : (tensor<2xf32>) -> tensor<2xf32>
+  %r = graph.strided_slice %a, axes = [0], begin = [-3], end = [-2], strides = [-1] : (tensor<2xf32>) -> tensor<0xf32>
+  func.return %r : tensor<0xf32>
+}
+
 /// The slice lies in one part.
 // CHECK-LABEL: func.func @slice_of_concat(
 func.func @slice_of_concat(%x: tensor<2x3xf32>, %y: tensor<2x4xf32>) -> tensor<2x2xf32> {

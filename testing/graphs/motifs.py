@@ -1,18 +1,23 @@
-"""The motifs of `random_graphs.py`: small shapes of programs, each of interest to some pass."""
+"""The motifs: small shapes of programs, each of interest to some pass."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any, Final
 
-from random_graphs import (
+from xdsl.dialects import arith, func, scf
+from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, IntegerAttr
+from xdsl.ir import Operation, OpResult, Region, SSAValue
+
+from ...dialects.traits import is_commutative
+from .maker import (
     Flavour,
     Maker,
     dtype_of,
     is_float,
     shape_of,
 )
-from random_motifs_ops import (
+from .single import (
     chain,
     elementwise,
     identities,
@@ -25,10 +30,6 @@ from random_motifs_ops import (
     reductions,
     widening,
 )
-from stepwell.dialects.traits import is_commutative
-from xdsl.dialects import arith, func, scf
-from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, IntegerAttr
-from xdsl.ir import Operation, OpResult, Region, SSAValue
 
 Motif = Callable[[Maker], None]
 
@@ -242,7 +243,7 @@ def calls(m: Maker) -> None:
 
 
 def branch(m: Maker) -> None:
-    """A branch on a scalar; values that only it needs are computed before."""
+    """A branch on a scalar. Values that only it needs are computed before."""
     x = m.any_float()
     condition, only = m.condition(), one_unary(m, one_binary(m, x, m.partner(x)) if m.chance(0.5) else x)
     if dtype_of(only) != dtype_of(x):

@@ -22,8 +22,10 @@ from ...lazy_dataclass import dataclass
 from .histogram import Histogram
 
 FORMAT: Final = "stepwell-calibration"
-VERSION: Final = 1
+VERSION: Final = 2
 SIDES: Final = ("inputs", "outputs")
+VALUES: Final = "values"
+"""The key of what is recorded of the values of a function, by name."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,9 @@ class TensorStatistics:
     `count`, `minimum`, `maximum`, `mean`, `standard_deviation` (of the whole, divided by `count`) and `histogram` are
     of the finite elements. The others are counted. Without finite elements `minimum` and all that follows is `None`.
     `type` is the type of the tensor in the IR.
+
+    `batch_minimum` and `batch_maximum` are means over the `averaged` batches with finite elements, of the least and the
+    greatest element of each. With a `channel_axis` there is the mean of each of its indices too, `channel_means`.
     """
 
     type: str
@@ -63,6 +68,11 @@ class TensorStatistics:
     maximum: int | float | None = None
     mean: float | None = None
     standard_deviation: float | None = None
+    averaged: int = 0
+    batch_minimum: float | None = None
+    batch_maximum: float | None = None
+    channel_axis: int | None = None
+    channel_means: tuple[float, ...] | None = None
     histogram: Histogram | None = None
 
     def __str__(self) -> str:
@@ -81,6 +91,8 @@ class TensorStatistics:
         with np.errstate(invalid="ignore"):
             values = array.astype(np.float64).reshape(-1)
         finite = np.isfinite(values)
+        if self.channel_axis is not None and finite.any():
+            self._take_in_channels(array.astype(np.float64), finite.reshape(array.shape))
         if not finite.all():
             self.nan += int(np.count_nonzero(np.isnan(values)))
             self.positive_infinity += int(np.count_nonzero(values == np.inf))
@@ -94,6 +106,9 @@ class TensorStatistics:
         smallest, largest = (_number(array, each) for each in (array.min(), array.max()))
         mean, deviation = _moments(values)
         histogram = Histogram.of(values, self.options.bins)
+        self.averaged += 1
+        self.batch_minimum = _averaged(self.batch_minimum, float(smallest), self.averaged)
+        self.batch_maximum = _averaged(self.batch_maximum, float(largest), self.averaged)
         if self.minimum is not None and self.maximum is not None:
             smallest, largest = min(smallest, self.minimum), max(largest, self.maximum)
         if self.histogram is not None and self.mean is not None and self.standard_deviation is not None:
@@ -104,6 +119,17 @@ class TensorStatistics:
         self.minimum, self.maximum, self.histogram = smallest, largest, histogram
         self.mean, self.standard_deviation = mean, deviation
         self.count += int(values.size)
+
+    def _take_in_channels(self, values: np.ndarray[Any, Any], finite: np.ndarray[Any, Any]) -> None:
+        """Merges the means along the axis of channels. Each element that is counted has the same weight."""
+        assert self.channel_axis is not None
+        axes = tuple(axis for axis in range(values.ndim) if axis != self.channel_axis % values.ndim)
+        counts = np.maximum(finite.sum(axis=axes), 1)
+        means = np.where(finite, values, 0.0).sum(axis=axes) / counts
+        if self.channel_means is not None:
+            share = values.size / (self.count + values.size)
+            means = np.asarray(self.channel_means) * (1 - share) + means * share
+        self.channel_means = tuple(means.tolist())
 
     @property
     def not_finite(self) -> int:
@@ -147,6 +173,11 @@ class TensorStatistics:
             "maximum": self.maximum,
             "mean": self.mean,
             "standard_deviation": self.standard_deviation,
+            "averaged": self.averaged,
+            "batch_minimum": self.batch_minimum,
+            "batch_maximum": self.batch_maximum,
+            "channel_axis": self.channel_axis,
+            "channel_means": None if self.channel_means is None else list(self.channel_means),
             "percentiles": {_shown(each): value for each, value in self.percentiles.items()},
             "histogram": None
             if histogram is None
@@ -168,10 +199,18 @@ class TensorStatistics:
         options = StatisticsOptions(bins, tuple(float(each) for each in data["percentiles"]))
         names = ("type", "batches", "count", "nan", "positive_infinity", "negative_infinity")
         names += ("minimum", "maximum", "mean", "standard_deviation")
-        statistics = TensorStatistics(options=options, histogram=histogram, **{n: data[n] for n in names})
+        names += ("averaged", "batch_minimum", "batch_maximum", "channel_axis")
+        means = None if data["channel_means"] is None else tuple(float(each) for each in data["channel_means"])
+        plain = {name: data[name] for name in names}
+        statistics = TensorStatistics(options=options, histogram=histogram, channel_means=means, **plain)
         if statistics.count != (0 if histogram is None else histogram.total):
             raise ValueError(f"the histogram does not count {statistics.count} elements")
         return statistics
+
+
+def _averaged(mean: float | None, value: float, count: int) -> float:
+    """Returns the mean of `count` values: `value` and others whose mean is `mean`."""
+    return value if mean is None else mean * ((count - 1) / count) + value / count
 
 
 def _number(array: np.ndarray[Any, Any], value: Any) -> int | float:
@@ -241,6 +280,8 @@ def _mapped(functions: Mapping[str, Any], change: Callable[[Any], Any]) -> dict[
     """Returns the same table of functions, or of lists of calls, with every tensor changed."""
 
     def of_call(call: Mapping[str, Any]) -> dict[str, Any]:
+        if VALUES in call:
+            return {VALUES: {name: change(tensor) for name, tensor in call[VALUES].items()}}
         return {side: [change(tensor) for tensor in call[side]] for side in SIDES}
 
     return {
@@ -251,7 +292,8 @@ def _mapped(functions: Mapping[str, Any], change: Callable[[Any], Any]) -> dict[
 
 def _tensors(functions: Mapping[str, Any]) -> list[TensorStatistics]:
     calls = [call for found in functions.values() for call in (found if isinstance(found, list) else [found])]
-    return [tensor for call in calls for side in SIDES for tensor in call[side]]
+    named = [tensor for call in calls for tensor in call.get(VALUES, {}).values()]
+    return named + [tensor for call in calls for side in SIDES for tensor in call.get(side, ())]
 
 
 def _compact(text: str) -> str:
@@ -264,5 +306,5 @@ def _compact(text: str) -> str:
             inside = not line.strip().startswith("]")
         else:
             lines.append(line)
-            inside = line.strip() == '"counts": ['
+            inside = line.strip() in ('"counts": [', '"channel_means": [')
     return "\n".join(lines)

@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from random_graphs import (
+from xdsl.dialects.builtin import DYNAMIC_INDEX
+from xdsl.ir import SSAValue
+
+from ...core.ir.element_types import ATTRIBUTES
+from .maker import (
     DECIDED_BINARY,
     DECIDED_UNARY,
     INTEGER_BINARY,
@@ -16,9 +20,6 @@ from random_graphs import (
     dtype_of,
     shape_of,
 )
-from stepwell.core.ir.element_types import ATTRIBUTES
-from xdsl.dialects.builtin import DYNAMIC_INDEX
-from xdsl.ir import SSAValue
 
 WIDER: Final = {
     "f16": "f32",
@@ -55,7 +56,7 @@ def elementwise(m: Maker) -> None:
 
 
 def multiply_add(m: Maker) -> None:
-    """x * y + z, the sum on either side; the product may have another user."""
+    """x * y + z, with the sum on either side. The product may have another user."""
     x = m.any_float()
     product = m.emit("multiply", x, m.partner(x))
     other = m.partner(product)

@@ -1,5 +1,5 @@
 """
-Random well-typed programs of the graph level, made of the shapes that graph passes look for.
+The maker of random well-typed programs of the graph level, which motifs call.
 
 A program is a handful of *motifs* (a convolution and a scale, three products of one tensor, a widening cast with two
 users, a branch, an op computed twice …) over values that exist already. `smooth` programs leave out what turns a
@@ -12,22 +12,23 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final, Literal
 
 import numpy as np
-from stepwell import reference
-from stepwell.core.ir.verification import verify_module
-from stepwell.core.text.parsing import make_context
-from stepwell.dialects.graph.constants import ConstantOp
-from stepwell.reference.element_types import DTYPES
-from stepwell.reference.failure import ReferenceFailure
-from stepwell.te.dtypes import FLOATS
-from stepwell.testing.programs.values import arrays_of
 from xdsl.dialects import arith, func, scf
 from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp, StringAttr, TensorType, UnitAttr, i1
 from xdsl.ir import Attribute, Block, OpResult, Region, SSAValue
 from xdsl.parser import Parser
+
+from ...core.ir.verification import verify_module
+from ...core.text.parsing import make_context
+from ...dialects.graph.constants import ConstantOp
+from ...lazy_dataclass import dataclass
+from ...reference.failure import ReferenceFailure
+from ...reference.run import run
+from ...te.dtypes import FLOATS
+from ..programs.values import arrays_of
 
 CTX = make_context()
 Array = np.ndarray[Any, Any]
@@ -63,7 +64,7 @@ INTEGER_BINARY: Final = (
 
 
 def dtype_of(value: SSAValue) -> str:
-    """The name of the element type; of a scalar its type."""
+    """Returns the name of the element type, or that of the type of a scalar."""
     return str(value.type.element_type if isinstance(value.type, TensorType) else value.type)
 
 
@@ -102,14 +103,14 @@ class Graph:
 
         with np.errstate(all="ignore"):
             try:
-                self.expected = reference.run(self.module, "main", *self.inputs, weights=self.weights, observe=observe)
+                self.expected = run(self.module, "main", *self.inputs, weights=self.weights, observe=observe)
             except ReferenceFailure as failure:
                 self.failure = failure
 
     def run(self, module: ModuleOp) -> tuple[Array, ...]:
         """The results of a rewritten module on the same inputs."""
         with np.errstate(all="ignore"):
-            return reference.run(module, "main", *self.inputs, weights=self.weights)
+            return run(module, "main", *self.inputs, weights=self.weights)
 
 
 @dataclass
@@ -139,7 +140,7 @@ class Maker:
     # Values
 
     def argument(self, shape: tuple[int, ...], dtype: str, values: str = "any") -> SSAValue:
-        """A new argument of the entry; its leading size may be `?`."""
+        """Adds an argument of the entry, whose leading size may be `?`."""
         if self.smooth and values == "any":
             values = "finite"
         if values == "any" and self.chance(0.5):
@@ -181,7 +182,7 @@ class Maker:
         return op.results[0]
 
     def emit(self, name: str, *operands: SSAValue, **properties: Any) -> SSAValue:
-        """Appends an op whose result types are inferred; the first result."""
+        """Appends an op whose result types are inferred. Returns its first result."""
         op_type: Any = CTX.get_op(f"graph.{name}")
         return self.add(op_type(*operands, **properties))
 
@@ -229,7 +230,7 @@ class Maker:
     # The end
 
     def finish(self) -> Graph:
-        """Returns what nothing uses; what is marked as dead stays unused."""
+        """Returns what nothing uses. What is marked as dead stays unused."""
         unused = [v for v in self.values if v.owner is self.block or getattr(v.owner, "parent", None) is self.block]
         unused = [v for v in unused if isinstance(v, OpResult) and not list(v.uses) and v not in self.dead]
         kept = [v for v in unused if self.chance(0.9)] or unused[:1] or [self.any_float()]
@@ -251,7 +252,7 @@ class Maker:
     def nested(
         self, arguments: list[Attribute], fill: Callable[[tuple[SSAValue, ...]], SSAValue], *, isolated: bool
     ) -> Block:
-        """A block that `fill` fills; the values around it are visible unless it is `isolated`."""
+        """Makes a block that `fill` fills. The values around it are visible unless it is `isolated`."""
         outer = self.block, self.values
         inner = Block(arg_types=arguments)
         self.block = inner
@@ -288,19 +289,3 @@ class Maker:
         value = self.entry.insert_arg(i1, len(self.entry.args))
         value.name_hint = f"c{len(self.inputs)}"
         return value
-
-
-def random_graph(seed: int, flavour: Flavour = "any") -> Graph:
-    """The program of a seed: three to seven motifs."""
-    from random_motifs import motifs
-
-    choose = random.Random(seed)
-    maker = Maker(choose, flavour, seed)
-    known = motifs(flavour)
-    for _ in range(choose.randrange(3, 8)):
-        (motif,) = choose.choices(list(known), weights=list(known.values()))
-        motif(maker)
-    return maker.finish()
-
-
-__all__ = ["CTX", "DTYPES", "Graph", "Maker", "random_graph"]

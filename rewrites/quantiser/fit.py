@@ -1,0 +1,158 @@
+"""Fits grids to the values that layers read, and quantises the layers of an entry."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from xdsl.dialects import func
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import SSAValue
+
+from ...core.messages.diagnostics import did_you_mean, fail
+from ...core.messages.locations import location_string
+from ...lazy_dataclass import dataclass
+from ..calibration.names import value_names
+from ..simplify.eliminate_dead_code import erase_dead_ops
+from .bias import correct, correction
+from .constants import Constants
+from .grids import Grid
+from .layers import KINDS, Layer, entry_of, is_kept, layers_of, shape_of
+from .observers import observed_grid, outside
+from .points import source_of
+from .static import Choice, Quantizer, always_quantized
+from .switches import Switches
+from .table import Table
+
+
+@dataclass(frozen=True)
+class Fit:
+    """What is quantised and how. `docs/quantising.md` says what each option means."""
+
+    activations: str = "asymmetric"
+    observer: str = "min-max"
+    percentile: float = 99.99
+    bias_correction: bool = True
+    keep: tuple[str, ...] = ()
+    keep_kinds: tuple[str, ...] = ()
+    switches: bool = False
+
+
+@dataclass(frozen=True)
+class FittedLayer:
+    """A layer as it was fitted."""
+
+    name: str
+    kind: str
+    place: str
+    weights: tuple[int, ...]
+    """The shape of its weights, of the second operand where both are values."""
+    grids: tuple[Grid, ...] = ()
+    """The grids of its operands that are values."""
+    saturated: float = 0.0
+    """The greatest part of the elements of an operand that lies outside of its grid."""
+    is_quantised: bool = False
+
+
+def fit(module: ModuleOp, entry: str, table: Table, options: Fit) -> list[FittedLayer]:
+    """Quantises the layers of `@entry` by the statistics of a table. Returns all layers in the order of the program."""
+    function = entry_of(module, entry)
+    layers = layers_of(function)
+    check_kept(module, layers, options.keep, options.keep_kinds)
+    chosen = [layer for layer in layers if not is_kept(layer, options.keep, options.keep_kinds)]
+    return _Fitting(module, function, table, options, layers, chosen).run()
+
+
+def check_kept(module: ModuleOp, layers: Sequence[Layer], keep: Sequence[str], kinds: Sequence[str]) -> None:
+    """Raises an error for a pattern that no layer has, and for a kind that no layer can be of."""
+    names = [layer.name for layer in layers]
+    for pattern in keep:
+        if not any(is_kept(layer, [pattern], ()) for layer in layers):
+            listed = ", ".join(f"%{name}" for name in names[:6]) + (" …" if names[6:] else "") or "none"
+            hint = did_you_mean(pattern.removeprefix("%"), names) or f"its layers are {listed}"
+            fail(module, f"no layer is called '{pattern}', which is to be kept in floats", hint=hint)
+    for kind in kinds:
+        if kind not in KINDS.values():
+            known = ", ".join(KINDS.values())
+            fail(module, f"'{kind}' is no kind of layer, expected one of {known}")
+
+
+@dataclass
+class _Fitting:
+    """One run of `fit`."""
+
+    module: ModuleOp
+    function: func.FuncOp
+    table: Table
+    options: Fit
+    layers: list[Layer]
+    chosen: list[Layer]
+
+    def run(self) -> list[FittedLayer]:
+        names = value_names(self.function)
+        constants = Constants(self.module)
+        choose = self._choice()
+        quantizer = Quantizer(constants, choose)
+        fitted: dict[Layer, FittedLayer] = {}
+        amounts: dict[Layer, np.ndarray] = {}
+        for layer in self.chosen:
+            fitted[layer], grids = self._fitted(layer, constants, names)
+            amount = self._correction(layer, constants, names, quantizer, grids)
+            if amount is not None:
+                amounts[layer] = amount
+        if not self.options.switches:
+            quantizer.quantize_others({layer.op for layer in self.layers})
+        for layer, amount in amounts.items():
+            correct(layer, amount, constants, choose)
+        erase_dead_ops(self.function)
+        return [fitted.get(layer) or described(layer) for layer in self.layers]
+
+    def _choice(self) -> Choice:
+        if not self.options.switches:
+            return always_quantized
+        switches = Switches(self.function, self.chosen)
+        switches.add()
+        return switches
+
+    def _fitted(
+        self, layer: Layer, constants: Constants, names: dict[SSAValue, str]
+    ) -> tuple[FittedLayer, dict[SSAValue, Grid]]:
+        """Returns what is known of a layer, and the grids of the values that it reads."""
+        grids: dict[SSAValue, Grid] = {}
+        saturated = 0.0
+        for operand in layer.op.operands[:2]:
+            if constants.array(operand) is None:
+                source = source_of(operand)
+                statistics = self.table.of(source, names[source], layer.op)
+                symmetric = self.options.activations == "symmetric"
+                grid = observed_grid(statistics, self.options.observer, self.options.percentile, symmetric=symmetric)
+                saturated = max(saturated, outside(statistics, grid))
+                grids[source] = grid
+        plain = described(layer)
+        found = FittedLayer(
+            plain.name, plain.kind, plain.place, plain.weights, tuple(grids.values()), saturated, is_quantised=True
+        )
+        return found, grids
+
+    def _correction(
+        self,
+        layer: Layer,
+        constants: Constants,
+        names: dict[SSAValue, str],
+        quantizer: Quantizer,
+        grids: dict[SSAValue, Grid],
+    ) -> np.ndarray | None:
+        """Quantises a layer. Returns what is to be added to its channels."""
+        data, kernel = layer.op.operands[:2]
+        quantizer.quantize(layer, grids)
+        weights = constants.array(kernel)
+        if not self.options.bias_correction or weights is None or constants.array(data) is not None:
+            return None
+        means = self.table.of(data, names[data], layer.op).channel_means
+        error = weights - quantizer.weights[layer]
+        return correction(layer, error, np.asarray(means)) if means is not None and error.any() else None
+
+
+def described(layer: Layer) -> FittedLayer:
+    """Returns what is known of a layer that stays in floats."""
+    return FittedLayer(layer.name, layer.kind, location_string(layer.op), shape_of(layer.op.operands[1]))

@@ -1,0 +1,112 @@
+"""Statistics of the values that the layers of a program read, which the quantiser chooses its grids by."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from xdsl.dialects import func
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import BlockArgument, Operation
+
+from ...core.ir.verification import verify_module
+from ...core.text.parsing import parse
+from ...rewrites.calibration.calibrate_module import return_values
+from ...rewrites.calibration.names import value_names
+from ...rewrites.calibration.statistics import VALUES, StatisticsOptions, TensorStatistics
+from ...rewrites.quantiser.constants import Constants
+from ...rewrites.quantiser.layers import entry_of, layers_of
+from ...rewrites.quantiser.points import Recorded, recorded_values
+from ..compile import compile
+from ..program.arrays import ArrayType
+from ..program.describe import array_type, input_names
+from ..source import copy_of
+from .batches import arguments_of, checked_batches, in_batch
+
+Array = np.ndarray[Any, Any]
+
+
+class ValueRecorder:
+    """A program made ready to give the values that its layers read, batch by batch, by the names in its text."""
+
+    def __init__(self, module_or_path: ModuleOp | str | Path, *, entry: str = "main", **options: Any):
+        self.entry = entry
+        self.module = module_of(module_or_path)
+        """The program that runs. It returns the values."""
+        function = entry_of(self.module, entry)
+        names = value_names(function)
+        found = recorded_values(layers_of(function), Constants(self.module))
+        self.recorded = {names[each.value]: each for each in found}
+        self.inputs = inputs_of(function)
+        """The name and type of every argument of the entry."""
+        computed = {name: each.value for name, each in self.recorded.items() if isinstance(each.value.owner, Operation)}
+        self._computed = list(computed)
+        self._given = {name: _number(each) for name, each in self.recorded.items() if name not in computed}
+        return_values(function, list(computed.values()))
+        self._run = compile(self.module, entry=entry, **options)
+
+    def run(self, batch: Mapping[str, Any]) -> dict[str, Array]:
+        """Returns the values on one set of arguments, by name. Raises ArgumentError when these do not fit."""
+        arguments = arguments_of(self.entry, self.inputs, batch)
+        results = self._run(*arguments)
+        given = {name: np.asarray(arguments[number]) for name, number in self._given.items()}
+        return given | dict(zip(self._computed, results, strict=True))
+
+    def statistics(self, options: StatisticsOptions) -> dict[str, TensorStatistics]:
+        """Returns statistics of no batch so far, by name."""
+        return {
+            name: TensorStatistics(str(each.value.type), options, channel_axis=each.channel_axis)
+            for name, each in self.recorded.items()
+        }
+
+
+def inputs_of(function: func.FuncOp) -> list[tuple[str, ArrayType]]:
+    """Returns the name and type of every argument of an entry on tensors."""
+    types = [array_type(type_) for type_ in function.function_type.inputs]
+    return list(zip(input_names(function), types, strict=True))
+
+
+def module_of(module_or_path: ModuleOp | str | Path) -> ModuleOp:
+    """Returns a verified copy of a program, or the one in a file."""
+    if not isinstance(module_or_path, ModuleOp):
+        return parse(module_or_path)
+    module = copy_of(module_or_path)
+    verify_module(module)
+    return module
+
+
+def _number(recorded: Recorded) -> int:
+    assert isinstance(recorded.value, BlockArgument)
+    return recorded.value.index
+
+
+def calibrate_values(
+    module_or_path: ModuleOp | str | Path,
+    batches: Iterable[Mapping[str, Any]],
+    *,
+    statistics: StatisticsOptions | None = None,
+    entry: str = "main",
+    **options: Any,
+) -> dict[str, Any]:
+    """
+    Returns statistics of the values that the layers of `entry` read, over all batches: `found[entry]["values"]["x"]`.
+
+    The other options are those of `compile`. Raises ArgumentError when there is no batch, or one does not fit.
+    """
+    recorder = ValueRecorder(module_or_path, entry=entry, **options)
+    return {entry: {VALUES: statistics_over(recorder, batches, statistics or StatisticsOptions())}}
+
+
+def statistics_over(
+    recorder: ValueRecorder, batches: Iterable[Mapping[str, Any]], options: StatisticsOptions
+) -> dict[str, TensorStatistics]:
+    """Returns statistics over all batches by the names of the values. Raises ArgumentError as `calibrate_values`."""
+    found = recorder.statistics(options)
+    for number, batch in checked_batches(batches):
+        with in_batch(number):
+            arrays = recorder.run(batch)
+        for name, array in arrays.items():
+            found[name].update(array)
+    return found

@@ -1,0 +1,1 @@
+"""Programs quantised on data: accuracy, layers that stay in floats, and a report."""

@@ -1,0 +1,237 @@
+"""`stepwell.quantize`: from a program in floats and batches of data to one whose layers compute on bytes."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.printer import Printer
+
+from ...core.messages.files import write_file
+from ...core.passes.pipelines import run_pipeline
+from ...core.text.parsing import make_context
+from ...lazy_dataclass import dataclass
+from ...rewrites.calibration.statistics import VALUES, StatisticsOptions
+from ...rewrites.constants.externalize_weights import ExternalizeWeightsPass
+from ...rewrites.quantiser.fit import Fit, FittedLayer, fit
+from ...rewrites.quantiser.layers import entry_of
+from ...rewrites.quantiser.options import check_options
+from ...rewrites.quantiser.table import Table
+from ..calibration.batches import arguments_of, checked_batches, in_batch
+from ..calibration.values import calibrate_values, inputs_of, module_of
+from ..compile import compile
+from ..errors import ArgumentError
+from ..executable import Executable
+from ..source import copy_of
+from .report import LayerReport, QuantizationReport
+from .scoring import Batches, Metric, Outputs, Score, decibels, outputs_of, score_of
+from .sizes import constant_bytes
+from .switched import SwitchedProgram, fewest_kept
+from .timing import microseconds_of_both, microseconds_of_layers
+
+PREPARE = "prepare-quantize"
+"""The pipeline that folds constants and norms into weights, before the layers are looked at."""
+
+
+class QuantizationWarning(UserWarning):
+    """A warning about what quantisation could not do."""
+
+
+@dataclass(frozen=True)
+class Quantized:
+    """A quantised program, and the report about it."""
+
+    module: ModuleOp
+    report: QuantizationReport
+    entry: str = "main"
+
+    def __repr__(self) -> str:
+        return f"<stepwell.Quantized @{self.entry}: {self.report!r}>"
+
+    def compile(self, **options: Any) -> Executable:
+        """Compiles the program, with the options of `stepwell.compile`."""
+        return compile(self.module, entry=self.entry, **options)
+
+    def save(self, path: str | Path) -> None:
+        """Writes the program as text, and its weights beside it, in a file that ends in `.safetensors`."""
+        path = Path(path)
+        module = copy_of(self.module)
+        weights = path.with_suffix(".safetensors")
+        moving = ExternalizeWeightsPass(file=str(weights), min_elements=64, record_as=weights.name)
+        run_pipeline(make_context(), module, [moving])
+        text = StringIO()
+        Printer(text).print_op(module)
+        write_file(path, f"{text.getvalue()}\n")
+
+
+def quantize(
+    module_or_path: ModuleOp | str | Path,
+    batches: Iterable[Mapping[str, Any]],
+    *,
+    labels: Sequence[Any] | None = None,
+    evaluation: Iterable[Mapping[str, Any]] | None = None,
+    metric: Metric | None = None,
+    drop: float | None = None,
+    observer: str = "min-max",
+    percentile: float = 99.99,
+    activations: str = "asymmetric",
+    equalise: bool = True,
+    bias_correction: bool = True,
+    keep: Sequence[str] = (),
+    keep_kinds: Sequence[str] = (),
+    entry: str = "main",
+    bins: int = 2048,
+    timed: bool = True,
+    threads: int | None = None,
+    cache: bool = True,
+) -> Quantized:
+    """
+    Quantises the layers of a program to bytes, by the values that flow through them on batches of data.
+
+    Args:
+        batches: Arrays by the names of the arguments, as in `stepwell.calibrate`.
+        evaluation: The batches that results are counted on. When None, they are `batches`.
+        labels: For each batch of `evaluation` an array of class numbers. Without them the results are compared with
+            those of the program in floats.
+        metric: Counts in place of accuracy and agreement: from a list with the results of each batch, and the labels
+            or else the results in floats, to a number from 0 to 1.
+        drop: How much lower than in floats the count may be, 0.01 for one percent. Where it is lower, the layers that
+            harm the results most stay in floats, as few as are enough.
+        observer: `min-max`, `moving-average`, `percentile` (of `percentile` percent), `entropy` or `mse`.
+        activations: `asymmetric`, or `symmetric` with zero points of 0.
+        equalise: Whether factors move between layers in a row before, which changes no result in floats.
+        bias_correction: Whether biases make up for what rounding the weights adds to the mean.
+        keep: Names of layers that stay in floats, those of their results. They may have `*`, `?` and `[…]`.
+        keep_kinds: Kinds of layers that stay in floats, `matmul` and `conv2d`.
+        timed: Whether the report has times.
+
+    Raises ArgumentError for batches or labels that do not fit, and StepwellError for options that do not.
+    """
+    options = Fit(activations, observer, percentile, bias_correction, tuple(keep), tuple(keep_kinds))
+    check_options(options)
+    if drop is not None and not 0 <= drop <= 1:
+        raise ArgumentError(f"drop is {drop}, expected a part of 1, such as 0.01")
+    given = [batch for _, batch in checked_batches(batches)]
+    tested = given if evaluation is None else [batch for _, batch in checked_batches(evaluation)]
+    module = prepared(module_or_path, entry, equalise=equalise)
+    common = {"threads": threads, "cache": cache}
+    statistics = calibrate_values(module, given, statistics=StatisticsOptions(bins), entry=entry, **common)
+    table = Table("of these batches", entry, statistics[entry][VALUES])
+    return _Quantizing(module, entry, table, options, _arguments(module, entry, tested), common).run(
+        labels, metric, drop, timed=timed
+    )
+
+
+def prepared(module_or_path: ModuleOp | str | Path, entry: str, *, equalise: bool) -> ModuleOp:
+    """Returns a copy of a program whose norms are part of its weights, and whose layers are equalised if asked for."""
+    module = module_of(module_or_path)
+    equalising = f',equalize-layers{{entry="{entry}"}}' if equalise else ""
+    run_pipeline(make_context(), module, PREPARE + equalising)
+    return module
+
+
+def _arguments(module: ModuleOp, entry: str, batches: Batches) -> list[list[Any]]:
+    """Returns the arguments of each batch in order."""
+    inputs = inputs_of(entry_of(module, entry))
+    found: list[list[Any]] = []
+    for number, batch in enumerate(batches, 1):
+        with in_batch(number):
+            found.append(arguments_of(entry, inputs, batch))
+    return found
+
+
+@dataclass
+class _Quantizing:
+    """One run of `quantize`."""
+
+    module: ModuleOp
+    """The program in floats."""
+    entry: str
+    table: Table
+    options: Fit
+    arguments: list[list[Any]]
+    common: dict[str, Any]
+
+    def run(self, labels: Sequence[Any] | None, metric: Metric | None, drop: float | None, *, timed: bool) -> Quantized:
+        real = compile(self.module, entry=self.entry, **self.common)
+        expected = outputs_of(real, self.arguments)
+        score = score_of(labels, metric, expected)
+        before = score.of(expected)
+        options, noise = self.options, dict[str, float]()
+        _, layers = self._fitted(options)
+        if any(layer.is_quantised for layer in layers):
+            switched = SwitchedProgram(self.module, self.entry, self.table, options, self.arguments, self.common)
+            noise = switched.decibels_of_each(expected)
+            if drop is not None:
+                kept = fewest_kept(switched, noise, score, before - drop)
+                options = self._kept_on_trial(options, sorted(noise, key=noise.__getitem__), kept, score, before - drop)
+        else:
+            warnings.warn("there is no layer to quantise", QuantizationWarning, stacklevel=3)
+        module, layers = self._fitted(options)
+        program = compile(module, entry=self.entry, **self.common)
+        found = outputs_of(program, self.arguments)
+        report = QuantizationReport(
+            layers=tuple(_reported(layer, noise) for layer in layers),
+            score=score.name,
+            before=before,
+            after=score.of(found),
+            decibels=decibels(found, expected),
+            bytes_before=constant_bytes(self.module),
+            bytes_after=constant_bytes(module),
+        )
+        return Quantized(module, self._timed(report, real, program, module) if timed else report, self.entry)
+
+    def _fitted(self, options: Fit) -> tuple[ModuleOp, list[FittedLayer]]:
+        module = copy_of(self.module)
+        return module, fit(module, self.entry, self.table, options)
+
+    def _kept_on_trial(self, options: Fit, names: Sequence[str], kept: int, score: Score, wanted: float) -> Fit:
+        """
+        Returns the options that keep the first `kept` of the layers `names` in floats, and more where it takes more.
+
+        The program with switches has other roundings than the one that is made, so that is tried.
+        """
+        for count in range(kept, len(names) + 1):
+            tried = replace(options, keep=(*options.keep, *names[:count]))
+            module, _ = self._fitted(tried)
+            found = outputs_of(compile(module, entry=self.entry, **self.common), self.arguments)
+            if score.of(found) >= wanted:
+                return tried
+        return replace(options, keep=(*options.keep, *names))
+
+    def _timed(
+        self, report: QuantizationReport, real: Executable, program: Executable, module: ModuleOp
+    ) -> QuantizationReport:
+        arrays = self.arguments[0]
+        before, after = microseconds_of_both(real, program, arrays, self.common["threads"])
+        measured = [
+            microseconds_of_layers(each, self.entry, arrays, threads=self.common["threads"])
+            for each in (self.module, module)
+        ]
+        layers = tuple(
+            replace(layer, microseconds_before=one, microseconds=other)
+            for layer, one, other in zip(report.layers, *measured, strict=True)
+        )
+        return replace(report, layers=layers, microseconds_before=before, microseconds=after)
+
+
+def _reported(layer: FittedLayer, noise: Mapping[str, float]) -> LayerReport:
+    return LayerReport(
+        name=layer.name,
+        kind=layer.kind,
+        place=layer.place,
+        weights=layer.weights,
+        quantised=layer.is_quantised,
+        scales=tuple(grid.scale for grid in layer.grids),
+        zero_points=tuple(grid.zero_point for grid in layer.grids),
+        saturated=layer.saturated,
+        decibels=noise.get(layer.name),
+    )
+
+
+__all__ = ["Outputs", "QuantizationWarning", "Quantized", "prepared", "quantize"]

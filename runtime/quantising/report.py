@@ -1,0 +1,173 @@
+"""The report of a quantised program: a table, JSON, a picture and a page."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import asdict
+from html import escape
+from pathlib import Path
+from typing import Any, Final
+
+from ...analysis.drawing.html import folded, heading, output, table
+from ...analysis.drawing.show import show
+from ...core.messages.files import write_file
+from ...lazy_dataclass import dataclass
+from ..looking.table import table_lines
+from .picture import bars
+
+FORMAT: Final = "stepwell-quantisation"
+
+
+@dataclass(frozen=True)
+class LayerReport:
+    """One layer. A number that was not measured is None."""
+
+    name: str
+    """The name of its result in the program."""
+    kind: str
+    place: str
+    weights: tuple[int, ...]
+    """The shape of its weights, or of its second operand."""
+    quantised: bool
+    scales: tuple[float, ...] = ()
+    """The scales of the operands that are computed."""
+    zero_points: tuple[int, ...] = ()
+    saturated: float = 0.0
+    """The part of the elements that it reads which lie outside of the range of the bytes."""
+    decibels: float | None = None
+    """The ratio of signal to noise of the results of the program when this layer alone is quantised."""
+    microseconds_before: float | None = None
+    microseconds: float | None = None
+
+    def __repr__(self) -> str:
+        return f"<stepwell.LayerReport %{self.name}: {self.kind} on {'bytes' if self.quantised else 'floats'}>"
+
+    @property
+    def saved(self) -> float | None:
+        """The microseconds that quantisation saves, with what follows the layer up to the next."""
+        if self.microseconds is None or self.microseconds_before is None:
+            return None
+        return self.microseconds_before - self.microseconds
+
+
+@dataclass(frozen=True)
+class QuantizationReport:
+    """What quantisation did to a program. `str` gives it as a table, and `save` writes it."""
+
+    layers: tuple[LayerReport, ...]
+    score: str
+    """What `before` and `after` count: `accuracy`, `agreement` or `metric`."""
+    before: float
+    after: float
+    decibels: float
+    """The ratio of signal to noise of the results."""
+    bytes_before: int
+    """The size of constants and weights."""
+    bytes_after: int
+    microseconds_before: float | None = None
+    microseconds: float | None = None
+
+    @property
+    def speedup(self) -> float | None:
+        """The time of the program in floats by that of this one."""
+        if self.microseconds is None or self.microseconds_before is None:
+            return None
+        return self.microseconds_before / self.microseconds if self.microseconds else math.inf
+
+    @property
+    def summary(self) -> list[tuple[str, str, str]]:
+        """The whole program in rows: what is counted, in floats, quantised."""
+        rows = [
+            ("", "floats", "quantised"),
+            (self.score, f"{self.before:.2%}", f"{self.after:.2%}"),
+            ("signal to noise", "", _decibels(self.decibels)),
+            ("weights", _size(self.bytes_before), f"{_size(self.bytes_after)} ({self._part:.2f} x)"),
+        ]
+        if self.microseconds is not None and self.microseconds_before is not None:
+            speed = f"{self.microseconds:.1f} µs ({self.speedup:.2f} x as fast)"
+            rows.append(("time of a run", f"{self.microseconds_before:.1f} µs", speed))
+        count = sum(layer.quantised for layer in self.layers)
+        rows.append(("layers", str(len(self.layers)), f"{count}"))
+        return rows
+
+    @property
+    def _part(self) -> float:
+        return self.bytes_after / self.bytes_before if self.bytes_before else 1.0
+
+    def rows(self) -> list[tuple[str, ...]]:
+        """The layers in rows, the first of which says what the columns are."""
+        rows: list[tuple[str, ...]] = [
+            ("layer", "kind", "weights", "runs on", "signal to noise", "saturated", "µs before", "µs", "saved")
+        ]
+        for layer in self.layers:
+            times = (layer.microseconds_before, layer.microseconds, layer.saved)
+            rows.append(
+                (
+                    f"%{layer.name}",
+                    layer.kind,
+                    "x".join(map(str, layer.weights)),
+                    "bytes" if layer.quantised else "floats",
+                    "" if layer.decibels is None else _decibels(layer.decibels),
+                    f"{layer.saturated:.3%}" if layer.quantised else "",
+                    *("" if each is None else f"{each:.1f}" for each in times),
+                )
+            )
+        return rows
+
+    def __repr__(self) -> str:
+        return f"<stepwell.QuantizationReport: {self.score} {self.before:.2%} before, {self.after:.2%} after>"
+
+    def __str__(self) -> str:
+        return "\n".join([*table_lines(self.summary, left=1), "", *table_lines(self.rows(), left=4)])
+
+    def _repr_html_(self) -> str:
+        json_text = f"<pre>{escape(self.to_json())}</pre>"
+        return output(
+            heading("Quantisation"),
+            table(self.summary),
+            self._repr_svg_(),
+            heading("Layers"),
+            table(self.rows()),
+            folded("as JSON", json_text),
+        )
+
+    def _repr_svg_(self) -> str:
+        shown = [layer for layer in self.layers if layer.decibels is not None]
+        texts = [f"%{layer.name}" for layer in shown]
+        return bars(
+            "signal to noise with one layer quantised, decibels", texts, [layer.decibels or 0 for layer in shown]
+        )
+
+    def to_json(self) -> str:
+        """Returns the report as JSON. What is infinite is null."""
+        data = {"format": FORMAT, "version": 1, **_finite(asdict(self)), "speedup": self.speedup}
+        return json.dumps(data, indent=1, allow_nan=False)
+
+    def save(self, path: str | Path) -> None:
+        """
+        Writes the report: as JSON for `.json`, a page for `.html`, a picture for `.svg`, as a table otherwise.
+
+        Raises StepwellError when it cannot be written.
+        """
+        path = Path(path)
+        if path.suffix in (".html", ".svg"):
+            show(self, path)
+        else:
+            write_file(path, (self.to_json() if path.suffix == ".json" else str(self)) + "\n")
+
+
+def _finite(data: Any) -> Any:
+    if isinstance(data, dict):
+        return {key: _finite(value) for key, value in data.items()}
+    if isinstance(data, list | tuple):
+        return [_finite(value) for value in data]
+    return None if isinstance(data, float) and not math.isfinite(data) else data
+
+
+def _decibels(value: float) -> str:
+    return "exact" if value == math.inf else f"{value:.1f} dB"
+
+
+def _size(count: int) -> str:
+    return f"{count / 1e6:.2f} MB" if count >= 1e6 else f"{count / 1e3:.1f} kB"

@@ -1,0 +1,32 @@
+// RUN: stepwell-opt %s -p 'graph-optimize,to-loops,plan-schedules{target="zen4"}' | filecheck %s --check-prefix PLAN
+// RUN: stepwell-opt %s -p 'graph-optimize,to-loops,plan-schedules{target="zen4"},prepack-weights{target="zen4"}' | filecheck %s
+// RUN: stepwell-opt %s -p 'graph-optimize,to-loops,prepack-weights{target="alder-lake"}' | filecheck %s --check-prefix VEX
+// RUN: stepwell-opt %s -p 'graph-optimize,to-loops,prepack-weights{target="x86-64-v3"}' | filecheck %s --check-prefix AVX2
+// RUN: stepwell-opt %s -p 'graph-optimize,to-loops,prepack-weights{target="x86-64"}' | filecheck %s --check-prefix SSE
+// RUN: stepwell-opt %s -p 'graph-optimize,to-loops,prepack-weights{target="neoverse-v2"}' | filecheck %s --check-prefix ARM
+
+/// Weights, scales and zero points go into panels of 64 columns when the program is loaded. Rows are put into parts.
+// PLAN-LABEL: tensor_loop.func private @matmul_packed(
+// PLAN: stepwell.tiling = #schedule.packed<rows = 1, columns = 64, parts = 3>
+// PLAN-SAME: stepwell.tiling = "weights of 4 bits are unpacked in registers, sums of bytes are exact"
+// CHECK-LABEL: func.func @main
+// CHECK: graph.call_kernel @matmul_packed(%x, %{{.*}}, %{{.*}}, %{{.*}}) : (tensor<1x64xf32>, tensor<2x8x64x4xi8>, tensor<2x2x64xf32>, tensor<2x2x64xi8>)
+// CHECK-LABEL: tensor_loop.func private @matmul_packed(
+// CHECK: %parts = tensor_loop.alloc : memref<1x256xi8>
+// CHECK: tensor_loop.block "parts"
+// CHECK: tile.mma %{{.*}} depth 1 groups nibbles right_unsigned using "vpdpbusd" : vector<1x64xi32>
+// CHECK: tile.mma %{{.*}} : vector<1x6xi32>
+// CHECK-LABEL: tensor_loop.func private @pack_panels0
+// CHECK: tensor_loop.block "pack"
+// CHECK: tensor_loop.block "fill"
+// VEX: tile.mma %{{.*}} using "vex.vpdpbusd" : vector<1x16xi32>
+// AVX2: tile.mma %{{.*}} using "vpmaddubsw" : vector<1x8xi32>
+// SSE: tile.mma %{{.*}} depth 1 groups nibbles right_unsigned : vector<1x4xi32>
+// ARM: tile.mma %{{.*}} using "usdot" : vector<1x16xi32>
+func.func @main(%x: tensor<1x64xf32>) -> tensor<1x70xf32> {
+  %w = graph.weight "w" : tensor<70x32xui8>
+  %s = graph.weight "s" : tensor<70x2xf32>
+  %z = graph.weight "z" : tensor<70x2xui8>
+  %y = graph.matmul_packed %x, %w, %s, %z : (tensor<1x64xf32>, tensor<70x32xui8>, tensor<70x2xf32>, tensor<70x2xui8>) -> tensor<1x70xf32>
+  func.return %y : tensor<1x70xf32>
+}

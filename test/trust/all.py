@@ -1,0 +1,53 @@
+"""
+What `make test-trust` runs: planted faults and right programs, side by side, into a log in `docs/acceptance/`.
+
+With `--models` the models of `make test-models` are checked at O3 too, which takes long.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from datetime import date
+from pathlib import Path
+
+HERE = Path(__file__).parent
+LOGS = HERE.parents[1] / "docs" / "acceptance"
+
+
+def run(command: list[str]) -> tuple[int, str]:
+    """Returns the exit code of a script, and what it prints."""
+    finished = subprocess.run([sys.executable, *command], stdout=subprocess.PIPE, text=True, check=False)
+    return finished.returncode, finished.stdout
+
+
+def main() -> int:
+    """Writes the log. Returns 0 if every part has passed."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--programs", type=int, default=500)
+    parser.add_argument("--models", action="store_true")
+    options = parser.parse_args()
+    started = time.monotonic()
+    parts = {
+        "Planted faults": [str(HERE / "planted.py")],
+        "Right programs": [str(HERE / "alarms.py"), "--programs", str(options.programs)],
+    }
+    if options.models:
+        parts["Right programs"].append("--models")
+    with ThreadPoolExecutor(options.workers) as pool:
+        found = dict(zip(parts, pool.map(run, parts.values()), strict=True))
+    lines = [f"make test-trust, {date.today()}: {(time.monotonic() - started) / 60:.0f} minutes"]
+    for title, (code, text) in found.items():
+        lines += ["", f"## {title}: {'passed' if code == 0 else 'failed'}", "", text.rstrip()]
+    text = "\n".join(lines) + "\n"
+    print(text)
+    (LOGS / f"{date.today()}-trust.log").write_text(text)
+    return max(code for code, _ in found.values())
+
+
+if __name__ == "__main__":
+    sys.exit(main())

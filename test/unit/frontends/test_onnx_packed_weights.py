@@ -1,0 +1,168 @@
+"""MatMulNBits of `com.microsoft` against onnxruntime and NumPy, and what is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import onnxruntime
+import pytest
+import stepwell
+from counts import FULL
+from onnx import helper, numpy_helper
+from onnx_one_node import model_of
+from stepwell.frontends import OnnxError
+
+Array = Any
+DOMAIN = "com.microsoft"
+KNOWN = ("B", "scales", "zero_points", "bias")
+
+CASES = [
+    (bits, block, shape, zeros)
+    for bits in (4, 8)
+    for block in (16, 32, 64, 128, 256)
+    for shape in (((1, 64, 40), (5, 300, 19), (130, 96, 33)) if FULL else ((3, 160, 19),))
+    for zeros in ((False, True) if FULL else (bits == 8 or block in (16, 64),))
+]
+
+
+def inputs_of(bits: int, block: int, shape: tuple[int, int, int], zeros: bool, bias: bool = False) -> dict[str, Array]:
+    m, k, n = shape
+    random, blocks = np.random.default_rng(block + k), -(-k // block)
+    inputs: dict[str, Array] = {
+        "A": random.standard_normal((m, k)).astype(np.float32),
+        "B": random.integers(0, 256, (n, blocks, block * bits // 8), np.uint8),
+        "scales": ((random.random((n, blocks)) - 0.2) / 10).astype(np.float32),
+        "zero_points": random.integers(0, 256, (n, -(-blocks * bits // 8)), np.uint8) if zeros else None,
+    }
+    return inputs | ({"g_idx": None, "bias": random.standard_normal(n).astype(np.float32)} if bias else {})
+
+
+def model(
+    inputs: dict[str, Array],
+    bits: int,
+    block: int,
+    shape: tuple[int, int, int],
+    attributes: dict[str, int] | None = None,
+) -> Any:
+    known = [name for name in KNOWN if inputs.get(name) is not None]
+    given = {"K": shape[1], "N": shape[2], "bits": bits, "block_size": block} | (attributes or {})
+    return model_of("MatMulNBits", inputs, version=1, domain=DOMAIN, known=known, **given)
+
+
+def ours(made: Any, x: Array) -> Array:
+    return stepwell.compile_onnx(made, tuning=False)(x)[0]
+
+
+def theirs(made: Any, x: Array) -> Array:
+    made.ir_version = 10
+    made.opset_import.add(domain="", version=21)
+    for output in made.graph.output:
+        output.type.tensor_type.elem_type = 1
+    session = onnxruntime.InferenceSession(made.SerializeToString(), providers=["CPUExecutionProvider"])
+    return session.run(None, {"A": x})[0]
+
+
+@pytest.mark.parametrize(("bits", "block", "shape", "zeros"), CASES)
+def test_as_onnxruntime(bits: int, block: int, shape: tuple[int, int, int], zeros: bool) -> None:
+    inputs = inputs_of(bits, block, shape, zeros)
+    made = model(inputs, bits, block, shape)
+    found, wanted = ours(made, inputs["A"]), theirs(made, inputs["A"])
+    np.testing.assert_allclose(found, wanted, rtol=2e-5, atol=2e-5 * np.abs(wanted).max())
+
+
+def test_a_bias_and_batches() -> None:
+    shape = (6, 64, 10)
+    inputs = inputs_of(4, 32, shape, True, bias=True)
+    expected = theirs(model(inputs, 4, 32, shape), inputs["A"])
+    inputs["A"] = inputs["A"].reshape(2, 3, 64)
+    found = ours(model(inputs, 4, 32, shape), inputs["A"])
+    np.testing.assert_allclose(found, expected.reshape(2, 3, 10), rtol=2e-5, atol=1e-4)
+
+
+def test_zero_points_that_are_given_at_run_time() -> None:
+    shape = (2, 96, 7)
+    inputs = inputs_of(4, 32, shape, True)
+    wanted = theirs(model(inputs, 4, 32, shape), inputs["A"])
+    attributes = {"K": 96, "N": 7, "bits": 4, "block_size": 32}
+    made = model_of("MatMulNBits", inputs, version=1, domain=DOMAIN, **attributes)
+    found = stepwell.compile_onnx(made, tuning=False)(*inputs.values())[0]
+    np.testing.assert_allclose(found, wanted, rtol=2e-5, atol=1e-4)
+
+
+@pytest.mark.parametrize("block", [32, 128])
+def test_rows_of_8_bits(block: int) -> None:
+    """`accuracy_level` 4 rounds blocks of the input, which costs about half a percent here as there."""
+    shape = (3, 256, 20)
+    inputs = inputs_of(4, block, shape, True)
+    made = model(inputs, 4, block, shape, {"accuracy_level": 4})
+    found, wanted = ours(made, inputs["A"]), theirs(made, inputs["A"])
+    exact = theirs(model(inputs, 4, block, shape), inputs["A"])
+    errors = [np.sqrt(np.mean((each - exact) ** 2) / np.mean(exact**2)) for each in (found, wanted)]
+    assert 1e-4 < errors[0] < 1.1 * errors[1] and errors[1] < 2e-2
+
+
+SHAPE = (2, 64, 5)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"bits": 2}, "bits is 2, expected 4 or 8"),
+        ({"block_size": 24}, "block_size is 24, expected a power of 2 of at least 16"),
+        ({"block_size": 64}, "scales is tensor<5x2xf32>, expected 5x1 elements"),
+        ({"K": 96}, r"the input is tensor<2x64xf32>, expected rows of K = 96"),
+        ({"accuracy_level": 7}, "accuracy_level is 7, expected 0 to 4"),
+        ({"weight_prepacked": 1}, "weight_prepacked is set: B is in a layout of another machine"),
+    ],
+)
+def test_attributes_that_do_not_fit(change: dict[str, int], message: str) -> None:
+    inputs = inputs_of(4, 32, SHAPE, False)
+    with pytest.raises(OnnxError, match=message):
+        stepwell.compile_onnx(model(inputs, 4, 32, SHAPE, change), tuning=False)(inputs["A"])
+
+
+@pytest.mark.parametrize(
+    ("name", "array", "message"),
+    [
+        ("scales", np.ones((5, 2), np.float16), "scales is tensor<5x2xf16>, expected elements of f32 as the input has"),
+        ("scales", np.full((5, 2), np.nan, np.float32), r"scales has nan at \(0, 0\), expected finite numbers"),
+        ("scales", np.ones((5, 3), np.float32), "scales is tensor<5x3xf32>, expected 5x2 elements"),
+        ("B", np.ones((5, 2, 16), np.int8), "B is tensor<5x2x16xi8>, expected elements of ui8"),
+        (
+            "zero_points",
+            np.ones((5, 2), np.float32),
+            "zero_points is tensor<5x2xf32>, expected elements of ui8: packed",
+        ),
+        ("zero_points", np.ones((5, 2), np.uint8), "zero_points is tensor<5x2xui8>, expected 5x1 elements"),
+    ],
+)
+def test_operands_that_do_not_fit(name: str, array: Array, message: str) -> None:
+    inputs = inputs_of(4, 32, SHAPE, False) | {name: array}
+    with pytest.raises(OnnxError, match=message):
+        stepwell.compile_onnx(model(inputs, 4, 32, SHAPE), tuning=False)(inputs["A"])
+
+
+def test_blocks_in_another_order() -> None:
+    inputs = inputs_of(4, 32, SHAPE, False) | {"g_idx": np.zeros(64, np.int32)}
+    with pytest.raises(OnnxError, match="g_idx is not supported: blocks must be neighbours"):
+        stepwell.compile_onnx(model(inputs, 4, 32, SHAPE), tuning=False)(inputs["A"])
+
+
+@pytest.mark.parametrize("transposed", [False, True])
+def test_dequantised_weights_stay_bytes(transposed: bool) -> None:
+    """What quantisers of weights alone write, where the import does not compute it: more than 4096 bytes."""
+    random = np.random.default_rng(7)
+    x = random.standard_normal((2, 96)).astype(np.float32)
+    w, scale = random.integers(-128, 128, (96, 45), np.int8), (random.random((3, 45)) / 50).astype(np.float32)
+    wanted = x @ (w * np.repeat(scale.astype(np.float64), 32, axis=0))
+    held = {"w": w.T if transposed else w, "s": scale.T if transposed else scale}
+    nodes = [helper.make_node("DequantizeLinear", ["w", "s"], ["d"], axis=int(transposed), block_size=32)]
+    nodes.append(helper.make_node("Gemm", ["x", "d"], ["y"], transB=int(transposed)))
+    ends = [helper.make_tensor_value_info(name, 1, shape) for name, shape in (("x", (2, 96)), ("y", (2, 45)))]
+    tensors = [numpy_helper.from_array(np.ascontiguousarray(each), name) for name, each in held.items()]
+    graph = helper.make_graph(nodes, "g", ends[:1], ends[1:], tensors)
+    made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)])
+    executable = stepwell.compile_onnx(made, tuning=False).specialised(x)
+    assert "right_unsigned" in executable.ir("scf") and "f32 to i32" in executable.ir("scf")
+    np.testing.assert_allclose(executable(x)[0], wanted, rtol=1e-4, atol=1e-4)

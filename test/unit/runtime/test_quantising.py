@@ -1,0 +1,239 @@
+"""`stepwell.quantize` on networks trained here: accuracy, sizes, layers in floats, the report; counts and messages."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import digits
+import numpy as np
+import pytest
+import stepwell
+from stepwell.core.messages.diagnostics import StepwellError
+from stepwell.core.passes.pipelines import run_pipeline
+from stepwell.core.text.parsing import make_context, parse
+from stepwell.reference.run import run
+from stepwell.runtime import ArgumentError, LayerReport, QuantizationReport, QuantizationWarning, Quantized
+from stepwell.runtime.quantising.picture import bars
+from stepwell.runtime.quantising.scoring import accuracy, agreement, decibels
+from stepwell.runtime.quantising.timing import FILE, mark
+from stepwell.tools.quantize import main
+
+ROWS = 32
+
+
+def quantised(program: Any, *, picture: bool, **options: Any) -> Quantized:
+    train, _ = digits.batches(ROWS, picture=picture)
+    tests, labels = digits.batches(ROWS, picture=picture, tested=True)
+    return stepwell.quantize(program(ROWS), train[:12], evaluation=tests, labels=labels, cache=False, **options)
+
+
+@pytest.fixture(scope="module")
+def mlp() -> Quantized:
+    return quantised(digits.mlp_program, picture=False)
+
+
+@pytest.fixture(scope="module")
+def cnn() -> Quantized:
+    return quantised(digits.cnn_program, picture=True, timed=False)
+
+
+# Whole networks
+
+
+@pytest.mark.parametrize("network", ["mlp", "cnn"])
+def test_networks_lose_at_most_one_percent(network: str, request: pytest.FixtureRequest) -> None:
+    report: QuantizationReport = request.getfixturevalue(network).report
+    assert report.score == "accuracy" and report.before > 0.9
+    assert report.after >= report.before - 0.01
+    assert report.bytes_after <= 0.3 * report.bytes_before
+    assert all(layer.quantised for layer in report.layers) and report.decibels > 30
+
+
+@pytest.mark.parametrize("network", ["mlp", "cnn"])
+def test_every_layer_becomes_a_product_of_bytes(network: str, request: pytest.FixtureRequest) -> None:
+    module = request.getfixturevalue(network).module.clone()
+    run_pipeline(make_context(), module, "integer-arithmetic")
+    layers = [op for op in module.walk() if op.name in ("graph.matmul", "graph.conv2d")]
+    assert len(layers) == 3
+    assert all(str(op.results[0].type).endswith("i32>") for op in layers)
+
+
+def test_a_saved_program_gives_the_same_results(mlp: Quantized, tmp_path: Path) -> None:
+    mlp.save(tmp_path / "mlp8.mlir")
+    x = digits.batches(ROWS)[0][0]["x"]
+    (wanted,) = run(mlp.module, "main", x)
+    text = (tmp_path / "mlp8.mlir").read_text()
+    assert 'stepwell.weights = "mlp8.safetensors"' in text and "graph.quantize" in text
+    loaded = stepwell.compile(tmp_path / "mlp8.mlir", cache=False)
+    np.testing.assert_allclose(loaded(x)[0], wanted, rtol=1e-4, atol=2 * mlp.report.layers[2].scales[0])
+    real = sum(each.nbytes for each in digits.mlp().values())
+    assert (tmp_path / "mlp8.safetensors").stat().st_size <= 0.3 * real
+
+
+def test_layers_stay_in_floats_until_the_target_holds() -> None:
+    """A percentile of 60 cuts most of each value off. So many layers stay in floats as are needed, the worst first."""
+    good = quantised(digits.mlp_program, picture=False, observer="percentile", percentile=60, timed=False, drop=0.01)
+    assert good.report.after >= good.report.before - 0.01
+    kept = [layer for layer in good.report.layers if not layer.quantised]
+    others = [layer for layer in good.report.layers if layer.quantised]
+    assert kept
+    noise = [layer.decibels for layer in kept if layer.decibels is not None]
+    assert len(noise) == len(kept)
+    assert all(layer.decibels is not None and layer.decibels >= max(noise) for layer in others)
+
+
+def test_a_program_without_layers_is_left_as_it_is() -> None:
+    text = "func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> { func.return %x : tensor<4xf32> }"
+    with pytest.warns(QuantizationWarning, match="there is no layer to quantise"):
+        found = stepwell.quantize(parse(text), [{"x": np.ones(4, np.float32)}], timed=False, cache=False)
+    assert (found.report.score, found.report.after, found.report.layers) == ("agreement", 1.0, ())
+
+
+# The report
+
+
+def test_the_report_in_all_its_forms(mlp: Quantized, tmp_path: Path) -> None:
+    report = mlp.report
+    assert all(layer.microseconds and layer.microseconds_before for layer in report.layers)
+    text = str(report)
+    assert re.search(r"^accuracy +\d+\.\d\d% +\d+\.\d\d%$", text, re.MULTILINE)
+    assert re.search(r"^time of a run +[\d.]+ µs +[\d.]+ µs \([\d.]+ x as fast\)$", text, re.MULTILINE)
+    assert re.search(r"^layer +kind +weights +runs on +signal to noise +saturated +µs before +µs +saved$", text, re.M)
+    assert re.search(r"^%0 +matmul +64x128 +bytes +[\d.]+ dB +[\d.]+%( +-?[\d.]+){3}$", text, re.MULTILINE)
+    for end in ("html", "svg", "json", "txt"):
+        report.save(tmp_path / f"r.{end}")
+    assert (tmp_path / "r.txt").read_text() == text + "\n"
+    data = json.loads((tmp_path / "r.json").read_text())
+    assert (data["format"], data["version"], data["score"]) == ("stepwell-quantisation", 1, "accuracy")
+    assert [layer["name"] for layer in data["layers"]] == [layer.name for layer in report.layers]
+    page = (tmp_path / "r.html").read_text()
+    assert page.count("<svg") == 1 and page.count("<table>") == 2 and "%0" in page
+    assert (tmp_path / "r.svg").read_text().count("<rect") == 3
+    with pytest.raises(StepwellError, match="cannot write"):
+        report.save(tmp_path / "nowhere" / "r.json")
+
+
+def test_a_report_with_numbers_that_are_infinite() -> None:
+    layer = LayerReport("a<b", "matmul", "m.mlir:1:1", (2, 3), quantised=True, decibels=float("inf"))
+    report = QuantizationReport((layer,), "agreement", 1.0, 1.0, float("inf"), 0, 0)
+    assert json.loads(report.to_json())["layers"][0]["decibels"] is None
+    assert "exact" in str(report) and report.speedup is None
+    assert "%a&lt;b" in report._repr_html_() and "%a<b" not in report._repr_html_()
+    assert "floats" in str(QuantizationReport((LayerReport("y", "conv2d", "", (1,), False),), "", 1, 1, 0, 8, 4))
+
+
+def test_bars_that_are_low_are_red() -> None:
+    picture = bars("title", ["good", "bad"], [40.0, 10.0])
+    assert picture.index("#2f7fc1") < picture.index("#d9534f")
+
+
+def test_ops_get_the_place_of_their_layer() -> None:
+    module = parse("""
+    func.func @main(%x: tensor<2x2xf32>, %w: tensor<2x2xf32>) -> tensor<2x2xf32> {
+      %a = graph.exp %x : (tensor<2x2xf32>) -> tensor<2x2xf32>
+      %b = graph.matmul %a, %w : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+      %c = graph.relu %b : (tensor<2x2xf32>) -> tensor<2x2xf32>
+      %d = graph.negative %w : (tensor<2x2xf32>) -> tensor<2x2xf32>
+      %e = graph.matmul %c, %d : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+      func.return %e : tensor<2x2xf32>
+    }
+    """)
+    assert mark(module, "main") == 2
+    ops = list(module.body.block.first_op.regions[0].block.ops)  # pyright: ignore[reportOptionalMemberAccess]
+    places = [op.location for op in ops]
+    assert all(place.filename.data == FILE for place in places)  # pyright: ignore[reportAttributeAccessIssue]
+    assert [place.line.data for place in places[:5]] == [1, 1, 1, 2, 2]  # pyright: ignore[reportAttributeAccessIssue]
+
+
+# Counts
+
+
+def test_counts() -> None:
+    outputs = [(np.array([[1.0, 2.0], [3.0, 0.0]]),), (np.array([[5.0, 6.0]]),)]
+    assert accuracy(outputs, [np.array([1, 1]), np.array([1])]) == pytest.approx(2 / 3)
+    other = [(np.array([[1.0, 0.0], [3.0, 0.0]]),), (np.array([[5.0, 6.0]]),)]
+    assert agreement(other, outputs) == pytest.approx(2 / 3)
+    single = [(np.array([[0.0], [1.0], [0.5]]),)]
+    assert agreement([(np.array([[0.009], [0.98], [0.5]]),)], single) == pytest.approx(2 / 3)
+    ones = [(np.ones(4, np.float32),)]
+    assert decibels([(np.full(4, 1.1, np.float32),)], ones) == pytest.approx(20, abs=1e-3)
+    assert decibels(ones, ones) == float("inf")
+    assert decibels(ones, [(np.zeros(4, np.float32),)]) == float("-inf")
+    integers = [(np.arange(4),)]
+    assert decibels(integers, [(np.arange(4) + 1,)]) == float("inf")
+
+
+TINY = """
+func.func @main(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %w = graph.full 1.0 : tensor<8x8xf32>
+  %y = graph.matmul %x, %w : (tensor<4x8xf32>, tensor<8x8xf32>) -> tensor<4x8xf32>
+  func.return %y : tensor<4x8xf32>
+}
+"""
+
+
+@pytest.mark.parametrize(
+    "given, options, message",
+    [
+        ([], {}, "there is no batch to calibrate with, expected at least one"),
+        ([1], {}, "batch 1 is an int, expected a dictionary of arrays by argument name"),
+        ([{"y": 1}], {}, "batch 1: 'main' has no argument 'y'; it has x"),
+        (None, {"evaluation": [{}]}, "batch 1: the data has no array for argument 'x'"),
+        (None, {"drop": 2}, "drop is 2, expected a part of 1, such as 0.01"),
+        (None, {"labels": []}, "there are labels of 0 batches, expected 1, as there are batches"),
+        (
+            None,
+            {"labels": [np.zeros(3)]},
+            "the labels of batch 1 are of shape (3,), expected (4,): a class number",
+        ),
+        (None, {"observer": "max"}, "observer is 'max', expected one of min-max"),
+    ],
+)
+def test_what_is_asked_for_wrongly(given: Any, options: dict[str, Any], message: str) -> None:
+    batches = [{"x": np.ones((4, 8), np.float32)}] if given is None else given
+    with pytest.raises((ArgumentError, StepwellError), match=re.escape(message)):
+        stepwell.quantize(parse(TINY), batches, timed=False, **options)
+
+
+# The command
+
+
+def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "m.mlir").write_text(TINY)
+    random = np.random.default_rng(0)
+    x = random.standard_normal((5, 4, 8)).astype(np.float32)
+    np.savez(tmp_path / "d.npz", x=x, kinds=np.zeros((5, 4), np.int64))
+    files = [str(tmp_path / name) for name in ("m.mlir", "d.npz", "q.mlir", "r.json")]
+    program, data, output, report = files
+    words = [program, "--data", data, "--labels", "kinds", "-o", output, "--report", report, "--no-times", "--no-cache"]
+    assert main([*words, "--symmetric", "--no-equalize", "--no-bias-correction"]) == 0
+    assert "accuracy" in capsys.readouterr().out
+    found = json.loads(Path(report).read_text())
+    assert found["layers"][0]["zero_points"] == [0] and found["score"] == "accuracy"
+    assert "graph.dequantize" in Path(output).read_text()
+
+
+@pytest.mark.parametrize(
+    "arrays, words, message",
+    [
+        ({"x": np.ones((4, 8))}, ["--labels", "kind"], "has no array 'kind' of labels\nhint: it has x"),
+        ({"x": np.ones((2, 4, 8)), "k": np.ones((3, 4))}, ["--labels", "k"], "has arrays of 2, 3 batches, expected as"),
+        ({"z": np.ones((4, 8))}, [], "has an array 'z' but @main has no such argument"),
+        (
+            {"x": np.ones((4, 8))},
+            ["-o", "q.safetensors"],
+            "the output 'q.safetensors' ends as its weights do",
+        ),
+        ({"x": np.ones((4, 8))}, ["--dim", "n=1"], "--dim is for ONNX models"),
+    ],
+)
+def test_commands_that_are_wrong(
+    arrays: dict[str, Any], words: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "m.mlir").write_text(TINY)
+    np.savez(tmp_path / "d.npz", **arrays)
+    assert main([str(tmp_path / "m.mlir"), "--data", str(tmp_path / "d.npz"), *words]) == 1
+    assert message in capsys.readouterr().err

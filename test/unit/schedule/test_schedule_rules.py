@@ -1,0 +1,148 @@
+"""The rules of `schedules.mlir`: they decide where the kernel can, and nothing else in the compiler does."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from random import Random
+
+import numpy as np
+import pytest
+import stepwell
+from counts import FULL
+from stepwell.core.passes.pipelines import run_pipeline
+from stepwell.core.text.parsing import make_context, parse_text
+from stepwell.dialects.schedule import OrderAttr, TransposeAttr
+from stepwell.dialects.tensor_loop import BlockOp, GridOp
+from stepwell.patterns.language.rules import Rule
+from stepwell.patterns.text.loading import rules_of_text
+from stepwell.schedule.default.schedule_rules import SHIPPED_FILE, ScheduleRules, schedule_rules, shipped_schedule_rules
+from stepwell.schedule.products.transpose import transpose_of
+from xdsl.ir import Attribute
+
+FILE = Path(stepwell.__file__).parent / "schedule" / "default" / SHIPPED_FILE
+TEXT = FILE.read_text(encoding="utf-8")
+COUNT = 3000 if FULL else 150
+CTX = make_context()
+
+
+def test_the_rules_are_valid() -> None:
+    """They are not verified when they are loaded."""
+    assert rules_of_text(TEXT, SHIPPED_FILE, CTX) == shipped_schedule_rules()
+    assert all(rule.doc and rule.decisions for rule in shipped_schedule_rules())
+
+
+def random_copy(seed: int) -> str:
+    """A grid that mostly copies: random order of axes, offsets, sizes around those of tiles, and things in the way."""
+    choose = Random(seed)
+    rank = choose.choice((2, 2, 3, 4))
+    sizes = [choose.choice((3, 15, 16, 17, 32, 48, 64, 128)) for _ in range(rank)]
+    order = choose.sample(range(rank), rank)
+    names = [f"%v{number}" for number in range(rank)]
+    element = choose.choice(("f32", "f32", "f32", "f64", "i8", "i1", "i4"))
+    source = "x".join(str(sizes[number]) for number in order)
+    target = "x".join(map(str, sizes))
+    from_, to = [names[number] for number in order], list(names)
+    before, where, extra = "", "", ""
+    pick = choose.random()
+    if pick < 0.08:
+        before, from_[0] = "%c1 = arith.constant 0 : index\n", "%c1"
+    elif pick < 0.16:
+        where = f" where(%i0 < {sizes[0] - 1})"
+    elif pick < 0.22:
+        extra = f"%w = memref.load %x[{', '.join(from_)}] : memref<{source}x{element}>\n"
+    elif pick < 0.28:
+        from_[-1] = from_[0]
+    elif pick < 0.34:
+        where = " attributes {my.tag = 1 : i64}"
+    loops = ", ".join(f"%i{number}" for number in range(rank))
+    axes = ", ".join(f"{names[n]} in {sizes[n]} = %i{n}" for n in range(rank))
+    body = f"{before}{extra}%v = memref.load %x[{', '.join(from_)}] : memref<{source}x{element}>\n"
+    body += f"memref.store %v, %o[{', '.join(to)}] : memref<{target}x{element}>"
+    return f"""tensor_loop.func private @f(%x: memref<{source}x{element}>) outs(%o: memref<{target}x{element}>) {{
+      tensor_loop.grid ({loops}) in ({", ".join(map(str, sizes))}) {{
+        tensor_loop.block "copy" spatial({axes}){where} {{ {body} }} }} }}"""
+
+
+def decided(text: str, rules: list[Rule]) -> tuple[Attribute | None, GridOp]:
+    """What rules decide about the only block of a program, and its grid."""
+    module = parse_text(CTX, text, "p.mlir")
+    (block,) = [op for op in module.walk() if isinstance(op, BlockOp)]
+    made = ScheduleRules(CTX, rules, module, ()).decide(block)
+    grid = block.parent_op()
+    assert isinstance(grid, GridOp)
+    return made[0].value if made else None, grid
+
+
+def test_they_decide_where_the_kernel_can() -> None:
+    """No more, as that would be an error of the program, and no less."""
+    found = {None: 0, 1: 0, 4: 0}
+    for seed in range(COUNT):
+        text = random_copy(seed)
+        value, grid = decided(text, list(shipped_schedule_rules()))
+        wanted = transpose_of(grid)
+        assert (value is not None) is (wanted is not None), text
+        side = value.side.data if isinstance(value, TransposeAttr) else None
+        if wanted is not None:
+            assert side == (4 if wanted.extents[wanted.column] // 16 % 4 == 0 else 1), text
+        found[side] += 1
+    assert all(number > COUNT // 20 for number in found.values()), found
+
+
+ONCE = """
+func.func private @prepare() -> tensor<64x{0}xf32> attributes {{stepwell.prepare}} {{
+  %w = graph.weight "w" : tensor<{0}x64xf32>
+  %0 = graph.call_kernel @turn(%w) : (tensor<{0}x64xf32>) -> tensor<64x{0}xf32>
+  func.return %0 : tensor<64x{0}xf32>
+}}
+tensor_loop.func private @turn(%x: memref<{0}x64xf32>) outs(%o: memref<64x{0}xf32>) {{
+  tensor_loop.grid (%i, %j) in (64, {0}) {{
+    tensor_loop.block "turn" spatial(%a in 64 = %i, %b in {0} = %j) {{
+      %v = memref.load %x[%b, %a] : memref<{0}x64xf32>
+      memref.store %v, %o[%a, %b] : memref<64x{0}xf32> }} }} }}
+"""
+
+
+@pytest.mark.parametrize(("rows", "kind"), [(64, OrderAttr), (32768, OrderAttr), (32784, TransposeAttr)])
+def test_a_copy_that_runs_once(rows: int, kind: type[Attribute]) -> None:
+    module = parse_text(CTX, ONCE.format(rows), "p.mlir")
+    run_pipeline(CTX, module, "plan-schedules")
+    (block,) = [op for op in module.walk() if isinstance(op, BlockOp)]
+    assert isinstance(block.attributes["stepwell.tiling"], kind)
+
+
+TURNED = """
+func.func @main(%x: tensor<48x128xf32>) -> tensor<128x48xf32> {
+  %0 = graph.permute_dims %x : (tensor<48x128xf32>) -> tensor<128x48xf32>
+  func.return %0 : tensor<128x48xf32>
+}
+"""
+
+
+@pytest.mark.parametrize("name", [rule.name for rule in shipped_schedule_rules()])
+def test_without_a_rule_others_decide(name: str, tmp_path: Path) -> None:
+    """No Python decides what the file does: without a rule the block gets something else, and the same numbers."""
+    start = TEXT.index(f'pattern.rule "{name}"')
+    end = TEXT.find("\npattern.rule", start + 1)
+    mine = tmp_path / "mine.mlir"
+    mine.write_text(TEXT[:start] + (TEXT[end:] if end > 0 else ""))
+    text = TURNED if name == "turn-four-tiles" else TURNED.replace("128", "80")
+    found: dict[str, str] = {}
+    for option in ("", f'{{file="{mine}"}}'):
+        module = parse_text(CTX, text, "p.mlir")
+        run_pipeline(CTX, module, f"lower-graph-to-loops,plan-schedules{option}")
+        (block,) = [op for op in module.walk() if isinstance(op, BlockOp)]
+        found[option] = str(block.attributes["stepwell.tiling"])
+        width = 128 if name == "turn-four-tiles" else 80
+        x = np.arange(48 * width, dtype=np.float32).reshape(48, width)
+        (made,) = stepwell.compile(str(module), pipeline="apply-schedule-plan", cache=False)(x)
+        np.testing.assert_array_equal(made, x.T)
+    side = 4 if name == "turn-four-tiles" else 1
+    assert found.pop("") == f"#schedule.transpose<side = {side}>"
+    (other,) = found.values()
+    assert other == ("#schedule.transpose<side = 1>" if side == 4 else "#schedule.order<[0, 1]>")
+
+
+def test_rules_by_name() -> None:
+    assert [rule.name for rule in schedule_rules("", ("turn-tiles",), CTX, "p")] == ["turn-tiles"]
+    with pytest.raises(Exception, match="'no-such'"):
+        schedule_rules("", ("no-such",), CTX, "plan-schedules")

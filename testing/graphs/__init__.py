@@ -1,0 +1,1 @@
+"""Random programs of the graph level, made of the shapes that graph passes look for."""

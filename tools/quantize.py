@@ -1,0 +1,147 @@
+"""
+`stepwell quantize`: a program or a model whose layers compute on bytes, and a report about it.
+
+Runs as a verb of `stepwell`, as `python tools/quantize.py`, and in-process through `main`.
+"""
+
+from __future__ import annotations
+
+import sys
+
+if __name__ == "__main__" and not __package__:
+    from bootstrap import make_package  # pyright: ignore[reportMissingImports, reportImplicitRelativeImport]
+
+    make_package()
+    from stepwell.tools.quantize import main as _main  # pyright: ignore[reportMissingImports]
+
+    sys.exit(_main())
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from ..core.messages.diagnostics import Diagnostic, StepwellError
+from .options.batch_files import batches_in
+from .options.command import ArgumentParser, Sources, read_module, run_tool
+
+# Imports inside functions keep the start of the command fast: the compiler and NumPy are loaded only when needed.
+
+
+EXAMPLES = """
+stepwell quantize m.mlir --data train.npz -o m8.mlir --report m8.html
+stepwell quantize m.onnx --data train.npz --test test.npz --labels y --drop 0.01 -o m8.mlir
+"""
+
+
+def argument_parser() -> argparse.ArgumentParser:
+    """The command line."""
+    parser = ArgumentParser(
+        prog="stepwell quantize",
+        description="Quantises the layers of a program to bytes by the values of data, and reports what that does.",
+        examples=EXAMPLES,
+    )
+    parser.add_argument("file", metavar="FILE", help="textual IR on the graph level, a model.onnx, or -")
+    parser.add_argument("-o", "--output", metavar="FILE.mlir", help="write the program here, its weights beside it")
+    parser.add_argument(
+        "--data",
+        action="append",
+        required=True,
+        metavar="IN.npz",
+        help="all arguments by name, or as arr_0, arr_1 …, with one axis more for many batches; may be repeated",
+    )
+    parser.add_argument("--test", action="append", metavar="IN.npz", help="count results on this data instead")
+    parser.add_argument("--labels", metavar="NAME", help="the array of these files that has class numbers")
+    parser.add_argument(
+        "--drop", type=float, metavar="P", help="keep layers in floats until at most this part of accuracy is lost"
+    )
+    parser.add_argument(
+        "--report", action="append", default=[], metavar="FILE", help="write it (.html .svg .json .txt)"
+    )
+    parser.add_argument("--observer", default="min-max", help="min-max, moving-average, percentile, entropy or mse")
+    parser.add_argument(
+        "--percentile", type=float, default=99.99, metavar="P", help="of that observer (default: 99.99)"
+    )
+    parser.add_argument("--symmetric", action="store_true", help="give activations the zero point 0")
+    parser.add_argument("--no-equalize", action="store_true", help="leave out equalisation across layers")
+    parser.add_argument("--no-bias-correction", action="store_true", help="leave out bias correction")
+    parser.add_argument("--keep", action="append", default=[], metavar="NAME", help="keep this layer in floats")
+    parser.add_argument("--keep-kind", action="append", default=[], metavar="KIND", help="keep matmul or conv2d so")
+    parser.add_argument("--no-times", action="store_true", help="do not measure how long layers take")
+    parser.add_argument("--entry", default="main", help="the function to quantise (default: main)")
+    parser.add_argument(
+        "--dim", action="append", default=[], metavar="NAME=N", help="give a symbolic size of an ONNX model a value"
+    )
+    parser.add_shared("--threads", "--no-cache", "--load-plugin", "--debug")
+    return parser
+
+
+def run(options: argparse.Namespace, sources: Sources) -> int:
+    """Does what the command line says, and returns the exit code."""
+    from ..runtime.quantising.quantize import quantize
+
+    if options.output is not None and Path(options.output).suffix == ".safetensors":
+        raise StepwellError(Diagnostic(f"the output '{options.output}' ends as its weights do, expected a name.mlir"))
+    module = _module(options, sources)
+    data = _batches(module, options, options.data, labelled=options.test is None)
+    tests = None if options.test is None else _batches(module, options, options.test, labelled=True)
+    counted = data if tests is None else tests
+    found = quantize(
+        module,
+        [batch for batch, _ in data],
+        evaluation=None if tests is None else [batch for batch, _ in tests],
+        labels=None if options.labels is None else [labels for _, labels in counted],
+        drop=options.drop,
+        observer=options.observer,
+        percentile=options.percentile,
+        activations="symmetric" if options.symmetric else "asymmetric",
+        equalise=not options.no_equalize,
+        bias_correction=not options.no_bias_correction,
+        keep=options.keep,
+        keep_kinds=options.keep_kind,
+        entry=options.entry,
+        timed=not options.no_times,
+        threads=options.threads,
+        cache=not options.no_cache,
+    )
+    if options.output is not None:
+        found.save(options.output)
+    for path in options.report:
+        found.report.save(path)
+    print(found.report)
+    return 0
+
+
+def _module(options: argparse.Namespace, sources: Sources) -> Any:
+    if options.file.endswith(".onnx"):
+        from ..frontends.onnx.importer import from_onnx
+        from .import_onnx import size_given
+
+        return from_onnx(options.file, dims=dict(map(size_given, options.dim)))
+    if options.dim:
+        raise StepwellError(Diagnostic("--dim is for ONNX models"))
+    return read_module(options.file, sources)
+
+
+def _batches(
+    module: Any, options: argparse.Namespace, paths: Sequence[str], *, labelled: bool
+) -> list[tuple[dict[str, Any], Any]]:
+    """Returns the batches of files, with their labels where these are wanted."""
+    from ..rewrites.quantiser.layers import entry_of
+    from ..runtime.calibration.values import inputs_of
+
+    inputs = inputs_of(entry_of(module, options.entry))
+    found: list[tuple[dict[str, Any], Any]] = []
+    for path in paths:
+        batches = list(batches_in(path, options.entry, inputs, options.labels, labelled=labelled))
+        found += batches if labelled else [(batch, None) for batch, _ in batches]
+    return found
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs the tool on `argv` (default: the command line); returns the exit code."""
+    return run_tool("stepwell quantize", argv, lambda words, sources: run(argument_parser().parse_args(words), sources))
+
+
+if __name__ == "__main__":  # python -m stepwell.tools.…
+    sys.exit(main())
