@@ -14,6 +14,7 @@ from xdsl.passes import ModulePass
 from ...analysis.lineage import Lineage, Lineages
 from ...core.ir.walk import walk
 from ...core.messages.origins import Origin
+from ...core.passes.applications import FUNCTION
 from ...core.passes.instrument import Instrument
 from ...lazy_dataclass import dataclass
 
@@ -65,7 +66,9 @@ class History(Instrument):
     _depth: int = 0
 
     def applied(self, kind: str, name: str, op: Operation) -> None:
-        """Notes an application."""
+        """Notes an application, but for what a pass does to a whole function: its name says no more than the pass's."""
+        if kind == FUNCTION:
+            return
         self._found.append(Applied(kind, name, self.lineages.of(op)))
 
     def before_pipeline(self, passes: Sequence[ModulePass], module: ModuleOp) -> None:
