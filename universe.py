@@ -128,6 +128,7 @@ EXTENSIONS: dict[str, dict[str, str]] = {
         "inference": "rewrites.inference.builders",
         "quantisation": "rewrites.inference.quantisation",
         "quantised-contractions": "rewrites.quantised.contractions",
+        "quantised-scales": "rewrites.quantised.scales",
         "quantised-moves": "rewrites.quantised.moves",
         "quantised-packed": "rewrites.quantised.packed",
         "legalization": "rewrites.simplify.legalization",

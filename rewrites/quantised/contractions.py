@@ -27,6 +27,7 @@ from ...patterns.language.match import Match, as_value
 from ...patterns.language.registry import Thing, builder, condition
 from ..inference.quantisation import dtype_of, emit, shape_of
 from .moves import FLIP, full
+from .scales import is_prepared
 
 LEAST_EXTENT: Final = 16
 """Outputs, and channels, from which on machines have products of bytes for convolutions."""
@@ -103,16 +104,27 @@ def _sums(match: Match, x: SSAValue, axes: Sequence[int]) -> SSAValue:
     return emit(match, "sum", emit(match, "astype", x, dtype="i32"), axis=list(axes), keepdims=True)
 
 
-def _less(match: Match, sums: SSAValue, zero: int, others: SSAValue) -> SSAValue:
-    """Returns `sums - zero * others`."""
-    return emit(match, "subtract", sums, emit(match, "multiply", others, full(match, zero, "i32"))) if zero else sums
+def _times(match: Match, zero: int, others: SSAValue) -> SSAValue:
+    """Returns `zero * others`."""
+    return emit(match, "multiply", others, full(match, zero, "i32"))
 
 
-def _scaled(match: Match, sums: SSAValue, op: Operation, data: DequantizeOp, scales: SSAValue) -> Sequence[SSAValue]:
-    """Returns the real numbers that sums of integers stand for."""
+def _scaled(
+    match: Match, sums: SSAValue, less: SSAValue | None, op: Operation, data: DequantizeOp, scales: SSAValue
+) -> Sequence[SSAValue]:
+    """
+    Returns the real numbers that `sums - less` stand for. What follows from weights is taken from them as a float, so
+    that it can join a bias.
+    """
     factor = emit(match, "multiply", data.operands[1], scales)
     types = [op.results[0].type]
-    return match.create("graph.multiply", [emit(match, "astype", sums, dtype="f32"), factor], types).results
+    if less is not None and not (is_prepared(less) and is_prepared(factor)):
+        sums, less = emit(match, "subtract", sums, less), None
+    real = match.create("graph.multiply", [emit(match, "astype", sums, dtype="f32"), factor], types).results
+    if less is None:
+        return real
+    offset = emit(match, "multiply", emit(match, "astype", less, dtype="f32"), factor)
+    return match.create("graph.subtract", [real[0], offset], types).results
 
 
 @builder("integer-conv2d")
@@ -126,13 +138,12 @@ def integer_conv2d(match: Match, op: Conv2dOp, data: DequantizeOp, kernel: Dequa
     layout, channels = properties["kernel_layout"], _channels(op)
     over = [axis for axis, name in enumerate(layout) if name != "O"]
     spread = [-1, *[1] * (3 - channels)]
-    if zero:
-        totals = emit(match, "reshape", _sums(match, weights, over), shape=spread)
-        sums = _less(match, sums, zero, totals)
+    totals = emit(match, "reshape", _sums(match, weights, over), shape=spread) if zero else None
+    less = None if totals is None else _times(match, zero, totals)
     scales = kernel.operands[1]
     if shape_of(scales):
         scales = emit(match, "reshape", scales, shape=spread)
-    return _scaled(match, sums, op, data, scales)
+    return _scaled(match, sums, less, op, data, scales)
 
 
 def _windows(match: Match, image: SSAValue, weights: SSAValue, properties: dict[str, Any]) -> SSAValue:
@@ -174,11 +185,10 @@ def integer_matmul(match: Match, op: MatmulOp, data: DequantizeOp, kernel: Dequa
     """The product of bytes, less what the zero points add."""
     (left, a), (right, b) = _signed(match, data), _signed(match, kernel)
     sums = emit(match, "matmul", left, right, out_dtype="i32")
-    if a:
-        sums = _less(match, sums, a, _sums(match, right, [-2]))
+    less = _times(match, a, _sums(match, right, [-2])) if a else None
     if b:
         rows = _sums(match, left, [-1])
         if a:
             rows = emit(match, "subtract", rows, full(match, a * shape_of(right)[-2], "i32"))
-        sums = _less(match, sums, b, rows)
-    return _scaled(match, sums, op, data, kernel.operands[1])
+        sums = emit(match, "subtract", sums, _times(match, b, rows))
+    return _scaled(match, sums, less, op, data, kernel.operands[1])

@@ -21,9 +21,13 @@ pattern.rule "integer-max-pool" doc "max_pool(dequantize(q)) = dequantize(max_po
   max_pool2d(dequantize(%q, %s, %z) as %real) => @moved-integers(%root, %real)
   where one-scale(%s) remark "kept on floats: there is a scale per channel", positive-literal(%s)
 
+pattern.rule "integer-relu" quantised doc "quantize(relu(x), s, z) = quantize(x, s, z) where z is the least number, as it is cut off there" :
+  quantize(relu(%x), %s, %z) => @with-operands(%root, %x, %s, %z)
+  where positive-literal(%s), least-number(%z)
+
 // Products. The sums of integers are exact, so only the factor rounds, where every product and sum did.
 
-pattern.rule "integer-conv2d" quantised doc "conv2d(dequantize(x), dequantize(w)) = f32(conv2d(x, w) - zero * sums of w) * scales"
+pattern.rule "integer-conv2d" quantised doc "conv2d(dequantize(x), dequantize(w)) = f32(conv2d(x, w)) * scales - zero * sums of w * scales"
   : conv2d(dequantize(%x, %sx, %zx) as %data, dequantize(%w, %sw, %zw) as %kernel) => @integer-conv2d(%root, %data, %kernel)
   where float32(%root), byte(%x) remark "kept on floats: the input is no tensor of bytes",
     byte(%w) remark "kept on floats: the weights are no bytes",
@@ -34,7 +38,7 @@ pattern.rule "integer-conv2d" quantised doc "conv2d(dequantize(x), dequantize(w)
     byte-kernel(%root) remark "kept on floats: there is no kernel on bytes for groups of several channels",
     sums-fit(%root) remark "kept on floats: the sums could exceed 32 bits"
 
-pattern.rule "integer-matmul" quantised doc "matmul(dequantize(x), dequantize(w)) = f32(matmul(x, w) - zero points * sums) * scales"
+pattern.rule "integer-matmul" quantised doc "matmul(dequantize(x), dequantize(w)) = f32(matmul(x, w)) * scales - zero points * sums * scales"
   : matmul(dequantize(%x, %sx, %zx) as %data, dequantize(%w, %sw, %zw) as %kernel) => @integer-matmul(%root, %data, %kernel)
   where float32(%root), byte(%x) remark "kept on floats: the left operand is no tensor of bytes",
     byte(%w) remark "kept on floats: the right operand is no tensor of bytes",
@@ -48,10 +52,30 @@ pattern.rule "integer-matmul" quantised doc "matmul(dequantize(x), dequantize(w)
 
 pattern.rule "packed-matmul" rounding doc "matmul(x, dequantize(w)) reads constant bytes w, with a scale for each column or block of one"
   : matmul(%x, dequantize(%w, %s, %z) as %kernel) => @packed-matmul(%root, %kernel)
-  where float32(%root), byte(%w), known-at-load(%kernel) remark "kept on floats: the weights are not known at load",
+  where float32(%root), byte(%w), prepared(%kernel) remark "kept on floats: the weights are not known at load",
     blocks-of-columns(%kernel) remark "kept on floats: the scales are not those of columns or of whole blocks of them"
 
 // Scales.
+// Scales. What constants and weights make is computed once, when weights are loaded. So the way from sums to bytes is a
+// product, a sum and a rounding.
 
 pattern.rule "scaled-by-reciprocal" quantised doc "quantize(x, s, z) = quantize(x * (1 / s), 1, z) for a constant s" :
   quantize(%x, constant %s, %z) => @quantized-product(%root, %s) where not-one(%s)
+
+pattern.rule "scaled-bias" quantised doc "(x * f - t) + b = x * f + (b - t) for constants t and b" :
+  (astype(%x has dtype i32) * %f as %p) - %t + %b => %p + (%b - %t) where float32(%root), prepared(%t), prepared(%b)
+
+pattern.rule "scaled-sums" quantised doc "(x * f + b) * r = x * (f * r) + b * r for constants f, b and r" :
+  ((astype(%x has dtype i32) as %sums) * %f + %b as %real) * %r => %sums * (%f * %r) + %b * %r
+  where float32(%root), prepared(%f), prepared(%b), prepared(%r), single-user(%real)
+
+pattern.rule "scaled-differences" quantised doc "(x * f - t) * r = x * (f * r) - t * r for constants f, t and r" :
+  ((astype(%x has dtype i32) as %sums) * %f - %t as %real) * %r => %sums * (%f * %r) - %t * %r
+  where float32(%root), prepared(%f), prepared(%t), prepared(%r), single-user(%real)
+
+pattern.rule "scaled-products" quantised doc "(x * f) * r = x * (f * r) for constants f and r" :
+  ((astype(%x has dtype i32) as %sums) * %f as %real) * %r => %sums * (%f * %r)
+  where float32(%root), prepared(%f), prepared(%r), single-user(%real)
+
+pattern.rule "scaled-offset" quantised doc "quantize(x + b, 1, z) = quantize(x + (b + z), 1, 0) for a constant b" :
+  quantize(%p + %b, 1.0, constant %z) => @offset-quantize(%root, %p, %b, %z) where prepared(%b), not-zero(%z)

@@ -1,11 +1,10 @@
-"""Conditions and builders of `integer_arithmetic.mlir`: signs, moves, scales."""
+"""Conditions and builders of `integer_arithmetic.mlir`: signs and moves."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Operation, SSAValue
 
@@ -16,7 +15,7 @@ from ...dialects.graph.quantisation import DequantizeOp, QuantizeOp
 from ...patterns.language.constants import splat_number
 from ...patterns.language.match import Match, as_value
 from ...patterns.language.registry import Thing, builder, condition
-from ..inference.quantisation import dtype_of, emit, shape_of
+from ..inference.quantisation import dtype_of, shape_of
 
 FLIP = 128
 """What an unsigned byte is greater by than the signed one of the same order."""
@@ -112,25 +111,6 @@ def moved_integers(match: Match, op: Operation, real: DequantizeOp) -> Sequence[
     op_type: Any = type(real)
     properties = python_properties(op_type, {"axis": axis, "block_size": block_size})
     return match.create(real.name, [moved, scale, zero], [op.results[0].type], properties).results
-
-
-@condition("not-one")
-def not_one(match: Match, thing: Thing) -> bool:
-    """The number is known, normal as its reciprocal is, and not 1."""
-    number = splat_number(as_value(thing))
-    return isinstance(number, float) and number != 1 and 2.0**-100 < number < 2.0**100
-
-
-@builder("quantized-product")
-def quantized_product(match: Match, op: QuantizeOp, scale: Thing) -> Sequence[SSAValue] | None:
-    """The `graph.quantize` of `x` times one over the scale. Declines scales of other types than f32."""
-    number = splat_number(as_value(scale))
-    if not number or dtype_of(as_value(scale)) != "f32":
-        return None
-    factor = full(match, float(np.float32(1) / np.float32(number)), "f32")
-    x = emit(match, "multiply", op.operands[0], factor)
-    one = full(match, 1.0, "f32", shape_of(as_value(scale)))
-    return match.create(op.name, [x, one, op.operands[2]], [op.results[0].type], op.properties).results
 
 
 __all__ = ["FLIP", "full", "known_zero_point"]

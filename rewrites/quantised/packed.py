@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from math import prod
 from typing import Final
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import SSAValue
 
 from ...dialects.graph.base import plain_properties
 from ...dialects.graph.contraction import MatmulOp
 from ...dialects.graph.quantisation import DequantizeOp
-from ...dialects.traits import LoopSemantics, constant_kind, is_pure
 from ...patterns.language.constants import splat_number
 from ...patterns.language.match import Match
 from ...patterns.language.registry import builder, condition
@@ -20,23 +19,6 @@ from .moves import FLIP, full
 
 LEAST_BLOCK: Final = 16
 """The least size of a block that kernels of packed weights take, of which all are multiples."""
-
-
-@condition("known-at-load")
-def known_at_load(match: Match, kernel: DequantizeOp) -> bool:
-    """The integers, scales and zero points follow from constants and weights, so they are known at load."""
-    waiting, seen = list(kernel.operands), set[Operation]()
-    while waiting:
-        owner = waiting.pop().owner
-        if not isinstance(owner, Operation):
-            return False
-        if owner in seen or constant_kind(owner):
-            continue
-        if not isinstance(owner, LoopSemantics) or not owner.operands or not is_pure(owner):
-            return False
-        seen.add(owner)
-        waiting += owner.operands
-    return True
 
 
 @condition("blocks-of-columns", protects="cost")

@@ -28,6 +28,7 @@ DTYPE_HINTS: Final[dict[str, tuple[str, ...]]] = {
     "scales-inputs": ops.FLOATS,
     "reaches-contraction-above": ops.FLOATS,
     "reaches-contraction-below": ops.FLOATS,
+    "float32": ("f32",),
 }
 """Element types that a condition lets through."""
 
@@ -35,6 +36,9 @@ VALUE_HINTS: Final[dict[str, tuple[int, str]]] = {
     "positive-literal": (0, "positive"),
     "known-zero-point": (0, "one number"),
     "known-zero": (0, "zero"),
+    "not-zero": (0, "one number"),
+    "least-number": (0, "least"),
+    "prepared": (0, "constant"),
     "nonzero-literal": (0, "nonzero"),
     "scales-outputs": (1, "constant"),
     "scales-inputs": (1, "constant"),

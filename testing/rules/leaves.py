@@ -18,6 +18,7 @@ from ...dialects.traits import is_commutative
 from ...patterns.language.constraints import Argument, Literal, Not
 from ...patterns.language.patterns import Any_, Constant, Pattern, Splat
 from ...patterns.language.rules import Rule
+from ...te.dtypes import integer_range, is_integer
 from ..programs import op_generators as ops
 from ..programs.ir_generators import Chooser, TensorSpec, rarely
 from ..programs.values import arrays_of
@@ -183,6 +184,8 @@ class LeafMaker:
             return self._splat(0, spec)
         if hint == "one number":
             return self._splat(choose.element((0, 1, 3, 100)), spec)
+        if hint == "least":
+            return self._splat(integer_range(spec.dtype)[0] if is_integer(spec.dtype) else 0, spec)
         if hint not in ("positive", "nonzero") and rarely(choose, 4):
             return self._splat(choose.element((1.0, 0.0, 2.0)) if spec.dtype != "i1" else 1.0, spec)
         calm = self._rule.numerics != "exact"

@@ -68,12 +68,13 @@ func.func @no_integer_conv2d_of_groups(%x: tensor<1x4x8x8xi8>, %w: tensor<4x2x3x
 func.func @integer_matmul(%x: tensor<2x3x8xi8>, %w: tensor<8x4xi8>, %s: tensor<f32>, %t: tensor<4xf32>) -> tensor<2x3x4xf32> {
   // CHECK: %[[P:.*]] = graph.matmul %x, %w, out_dtype = i32
   // CHECK: graph.sum %{{.*}}, axis = [-2], keepdims = true
-  // CHECK: %[[A:.*]] = graph.subtract %[[P]]
+  // CHECK: %[[A:.*]] = graph.multiply
   // CHECK: graph.sum %{{.*}}, axis = [-1], keepdims = true
   // CHECK: graph.full 16 : tensor<i32>
-  // CHECK: %[[B:.*]] = graph.subtract %[[A]]
+  // CHECK: %[[ROWS:.*]] = graph.subtract %[[P]]
   // CHECK: graph.multiply %s, %t
-  // CHECK: graph.astype %[[B]], dtype = f32
+  // CHECK: %[[BOTH:.*]] = graph.subtract %[[ROWS]], %[[A]]
+  // CHECK: graph.astype %[[BOTH]], dtype = f32
   %zx = graph.full 2 : tensor<i8>
   %zw = graph.full 3 : tensor<4xi8>
   %a = graph.dequantize %x, %s, %zx : (tensor<2x3x8xi8>, tensor<f32>, tensor<i8>)

@@ -1,0 +1,132 @@
+// RUN: stepwell-opt %s -p 'integer-arithmetic' | filecheck %s
+// RUN: stepwell-opt %s -p 'integer-arithmetic{rules="integer-conv2d","scaled-by-reciprocal"}' | filecheck %s --check-prefix=WITHOUT
+// RUN: stepwell-opt %s -p 'integer-arithmetic{numerics="strict"}' | filecheck %s --check-prefix=STRICT
+
+// STRICT-NOT: out_dtype = i32
+
+/// What zero points, scales and the bias make is one factor and one offset, known when weights are loaded. The way from
+/// the sums to the bytes is a product, a sum and a rounding.
+// CHECK-LABEL: func.func @layer(
+// CHECK: %[[SUMS:.*]] = graph.conv2d %x, %w, out_dtype = i32
+// CHECK: %[[REAL:.*]] = graph.astype %[[SUMS]], dtype = f32
+// CHECK: %[[SCALED:.*]] = graph.multiply %[[REAL]], %{{.*}} : (tensor<1x4x6x6xf32>, tensor<4x1x1xf32>)
+// CHECK: %[[TOTAL:.*]] = graph.add %[[SCALED]], %{{.*}} : (tensor<1x4x6x6xf32>, tensor<4x1x1xf32>)
+// CHECK-NOT: tensor<1x4x6x6xf32>)
+// CHECK: graph.quantize %[[TOTAL]], %{{.*}}, %{{.*}} -> tensor<1x4x6x6xi8>
+// CHECK-NEXT: func.return
+// WITHOUT-LABEL: func.func @layer(
+// WITHOUT: graph.multiply {{.*}} : (tensor<1x4x6x6xf32>, tensor<4x1x1xf32>)
+// WITHOUT: graph.subtract {{.*}} : (tensor<1x4x6x6xf32>, tensor<4x1x1xf32>)
+// WITHOUT: graph.add {{.*}} : (tensor<1x4x6x6xf32>, tensor<4x1x1xf32>)
+// WITHOUT: graph.multiply {{.*}} : (tensor<1x4x6x6xf32>, tensor<f32>)
+func.func @layer(%x: tensor<1x3x8x8xi8>) -> tensor<1x4x6x6xi8> {
+  %w = graph.weight "w" : tensor<4x3x3x3xi8>
+  %sw = graph.weight "sw" : tensor<4xf32>
+  %bias = graph.weight "bias" : tensor<4x1x1xf32>
+  %sx = graph.full 0.5 : tensor<f32>
+  %sy = graph.full 0.25 : tensor<f32>
+  %zx = graph.full 3 : tensor<i8>
+  %zw = graph.full 0 : tensor<4xi8>
+  %zy = graph.full -5 : tensor<i8>
+  %a = graph.dequantize %x, %sx, %zx : (tensor<1x3x8x8xi8>, tensor<f32>, tensor<i8>)
+  %b = graph.dequantize %w, %sw, %zw, axis = 0 : (tensor<4x3x3x3xi8>, tensor<4xf32>, tensor<4xi8>)
+  %c = graph.conv2d %a, %b : (tensor<1x3x8x8xf32>, tensor<4x3x3x3xf32>)
+  %d = graph.add %c, %bias : (tensor<1x4x6x6xf32>, tensor<4x1x1xf32>)
+  %y = graph.quantize %d, %sy, %zy : (tensor<1x4x6x6xf32>, tensor<f32>, tensor<i8>)
+  func.return %y : tensor<1x4x6x6xi8>
+}
+
+/// Without a bias the product takes the scale of the result, and without a zero point nothing is added.
+// CHECK-LABEL: func.func @products(
+// CHECK: %[[FACTOR:.*]] = graph.multiply {{.*}} : (tensor<4x1x1xf32>, tensor<f32>)
+// CHECK: graph.multiply %{{.*}}, %[[FACTOR]]
+// CHECK-NEXT: graph.full 1.0
+// CHECK-NEXT: graph.quantize
+func.func @products(%x: tensor<1x3x8x8xi8>) -> tensor<1x4x6x6xi8> {
+  %w = graph.weight "w" : tensor<4x3x3x3xi8>
+  %sw = graph.weight "sw" : tensor<4xf32>
+  %sx = graph.full 0.5 : tensor<f32>
+  %sy = graph.full 0.25 : tensor<f32>
+  %z = graph.full 0 : tensor<i8>
+  %zw = graph.full 0 : tensor<4xi8>
+  %a = graph.dequantize %x, %sx, %z : (tensor<1x3x8x8xi8>, tensor<f32>, tensor<i8>)
+  %b = graph.dequantize %w, %sw, %zw, axis = 0 : (tensor<4x3x3x3xi8>, tensor<4xf32>, tensor<4xi8>)
+  %c = graph.conv2d %a, %b : (tensor<1x3x8x8xf32>, tensor<4x3x3x3xf32>)
+  %y = graph.quantize %c, %sy, %z : (tensor<1x4x6x6xf32>, tensor<f32>, tensor<i8>)
+  func.return %y : tensor<1x4x6x6xi8>
+}
+
+/// Without a bias, what the zero point makes is the offset.
+// CHECK-LABEL: func.func @differences(
+// CHECK: %[[SCALED:.*]] = graph.multiply {{.*}} : (tensor<1x4x6x6xf32>, tensor<f32>)
+// CHECK: graph.subtract %[[SCALED]], %{{.*}} : (tensor<1x4x6x6xf32>, tensor<4x1x1xf32>)
+// CHECK-NEXT: graph.full 1.0
+// CHECK-NEXT: graph.quantize
+func.func @differences(%x: tensor<1x3x8x8xi8>) -> tensor<1x4x6x6xi8> {
+  %w = graph.weight "w" : tensor<4x3x3x3xi8>
+  %s = graph.full 0.5 : tensor<f32>
+  %sy = graph.full 0.25 : tensor<f32>
+  %z = graph.full 0 : tensor<i8>
+  %zx = graph.full 3 : tensor<i8>
+  %a = graph.dequantize %x, %s, %zx : (tensor<1x3x8x8xi8>, tensor<f32>, tensor<i8>)
+  %b = graph.dequantize %w, %s, %z : (tensor<4x3x3x3xi8>, tensor<f32>, tensor<i8>)
+  %c = graph.conv2d %a, %b : (tensor<1x3x8x8xf32>, tensor<4x3x3x3xf32>)
+  %y = graph.quantize %c, %sy, %z : (tensor<1x4x6x6xf32>, tensor<f32>, tensor<i8>)
+  func.return %y : tensor<1x4x6x6xi8>
+}
+
+/// The bias is an argument, so it is added on its own, and the scale of the result comes last.
+// CHECK-LABEL: func.func @no_scaled_sums(
+// CHECK: %[[SUM:.*]] = graph.add %{{.*}}, %bias
+// CHECK: graph.multiply %[[SUM]]
+func.func @no_scaled_sums(%x: tensor<1x3x8x8xi8>, %bias: tensor<4x1x1xf32>) -> tensor<1x4x6x6xi8> {
+  %w = graph.weight "w" : tensor<4x3x3x3xi8>
+  %s = graph.full 0.5 : tensor<f32>
+  %sy = graph.full 0.25 : tensor<f32>
+  %z = graph.full 0 : tensor<i8>
+  %a = graph.dequantize %x, %s, %z : (tensor<1x3x8x8xi8>, tensor<f32>, tensor<i8>)
+  %b = graph.dequantize %w, %s, %z : (tensor<4x3x3x3xi8>, tensor<f32>, tensor<i8>)
+  %c = graph.conv2d %a, %b : (tensor<1x3x8x8xf32>, tensor<4x3x3x3xf32>)
+  %d = graph.add %c, %bias : (tensor<1x4x6x6xf32>, tensor<4x1x1xf32>)
+  %y = graph.quantize %d, %sy, %z : (tensor<1x4x6x6xf32>, tensor<f32>, tensor<i8>)
+  func.return %y : tensor<1x4x6x6xi8>
+}
+
+/// The real numbers have another user, which wants them as they are.
+// CHECK-LABEL: func.func @no_scaled_products(
+// CHECK: %[[REAL:real]] = graph.multiply
+// CHECK: graph.multiply %[[REAL]]
+// CHECK: func.return %[[REAL]]
+func.func @no_scaled_products(%x: tensor<1x3x8x8xi8>) -> (tensor<1x4x6x6xf32>, tensor<1x4x6x6xi8>) {
+  %w = graph.weight "w" : tensor<4x3x3x3xi8>
+  %s = graph.full 0.5 : tensor<f32>
+  %sy = graph.full 0.25 : tensor<f32>
+  %z = graph.full 0 : tensor<i8>
+  %a = graph.dequantize %x, %s, %z : (tensor<1x3x8x8xi8>, tensor<f32>, tensor<i8>)
+  %b = graph.dequantize %w, %s, %z : (tensor<4x3x3x3xi8>, tensor<f32>, tensor<i8>)
+  %real = graph.conv2d %a, %b : (tensor<1x3x8x8xf32>, tensor<4x3x3x3xf32>)
+  %y = graph.quantize %real, %sy, %z : (tensor<1x4x6x6xf32>, tensor<f32>, tensor<i8>)
+  func.return %real, %y : tensor<1x4x6x6xf32>, tensor<1x4x6x6xi8>
+}
+
+/// Bytes below the zero point are cut off, as the zero point is the least byte.
+// CHECK-LABEL: func.func @integer_relu(
+// CHECK-NOT: graph.relu
+// CHECK: graph.quantize
+func.func @integer_relu(%x: tensor<4xf32>) -> tensor<4xi8> {
+  %s = graph.full 0.25 : tensor<f32>
+  %z = graph.full -128 : tensor<i8>
+  %r = graph.relu %x : (tensor<4xf32>) -> tensor<4xf32>
+  %y = graph.quantize %r, %s, %z : (tensor<4xf32>, tensor<f32>, tensor<i8>)
+  func.return %y : tensor<4xi8>
+}
+
+// CHECK-LABEL: func.func @no_integer_relu(
+// CHECK: graph.relu
+func.func @no_integer_relu(%x: tensor<4xf32>) -> tensor<4xi8> {
+  %s = graph.full 0.25 : tensor<f32>
+  %z = graph.full -127 : tensor<i8>
+  %r = graph.relu %x : (tensor<4xf32>) -> tensor<4xf32>
+  %y = graph.quantize %r, %s, %z : (tensor<4xf32>, tensor<f32>, tensor<i8>)
+  func.return %y : tensor<4xi8>
+}
