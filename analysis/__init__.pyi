@@ -1,5 +1,7 @@
 from .kinds import OpFacts as OpFacts
 from .kinds import OpKind as OpKind
+from .lineage import Lineage as Lineage
+from .lineage import Lineages as Lineages
 from .memory import memory_of as memory_of
 from .memory_table import ArenaBuffer as ArenaBuffer
 from .memory_table import InPlaceUpdate as InPlaceUpdate

@@ -139,6 +139,7 @@ linalg.pooling_nchw_max linalg.pooling_nhwc_max
 avg_pool2d | - | avg_pool2d | AveragePool | avg_pool2d | reduce_window | -
 quantize | - | quantize_per_tensor quantize_per_channel | QuantizeLinear | - | uniform_quantize | -
 dequantize | - | dequantize | DequantizeLinear | - | uniform_dequantize | -
+matmul_packed | - | - | - | - | - | -
 resample | - | interpolate upsample | Resize Upsample | resize | - | -
 sample | - | grid_sample | GridSample | - | - | -
 pool_regions | - | - | MaxRoiPool RoiAlign | - | - | -
@@ -157,6 +158,7 @@ call_kernel | - | - | - | custom | custom_call | -
 
 WITHOUT_NAMES: Final = {
     "bias_add": "TensorFlow's name; the other systems add a vector that broadcasts",
+    "matmul_packed": "the other systems have it outside of their sets of ops: MatMulNBits of onnxruntime",
 }
 """Why an op has no name in any of the systems."""
 

@@ -15,7 +15,7 @@ from .container import refuse
 FORMAT: Final = 1
 """Grows with every change after which this version cannot read what the next one writes. Old files are always read."""
 
-INTERFACE: Final = 1
+INTERFACE: Final = 2
 """
 Grows when machine code and the runtime change what they expect of each other: how entries are called, the description
 beside the code, what the code takes from the process. Code of another number is not run. A test keeps what each number

@@ -66,7 +66,7 @@ STARTS_FAST: Final = {
     "tools/diff.py": "core.passes.pipelines core.text.parsing tools.options.checks trust.diff.ops trust.diff.results",
     "tools/fuzz.py": "core.passes.pipeline_text core.text.parsing patterns.text.loading trust.fuzz.hunt"
     " trust.fuzz.sources",
-    "tools/reduce.py": "core.passes.pipeline_text core.text.parsing trust.cases trust.check trust.evaluate"
+    "tools/reduce.py": "core.passes.pipeline_text core.text.parsing trust.cases trust.evaluate"
     " trust.reduce.model_test trust.reduce.moves.all trust.reduce.onnx_model trust.reduce.predicates"
     " trust.reduce.regression trust.reduce.session trust.reduce.subject trust.reduce.workers",
     "trust/reduce/moves/onnx_model.py": "onnx",

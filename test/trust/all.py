@@ -1,5 +1,6 @@
 """
-What `make test-trust` runs: planted faults and right programs, side by side, into a log in `docs/acceptance/`.
+What `make test-trust` runs: planted faults, right programs and the hunt of `fuzz`, side by side, into a log
+in `docs/acceptance/`.
 
 With `--models` the models of `make test-models` are checked at O3 too, which takes long.
 """
@@ -35,6 +36,7 @@ def main() -> int:
     parts = {
         "Planted faults": [str(HERE / "planted.py")],
         "Right programs": [str(HERE / "alarms.py"), "--programs", str(options.programs)],
+        "Habits": [str(HERE / "habits.py")],
     }
     if options.models:
         parts["Right programs"].append("--models")

@@ -15,8 +15,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent / "faults"))
 
+from faulty_programs import program
 from planting import FAULTS, Fault, planted
-from programs import program
 from stepwell.core.passes.pipeline_text import parse_pipeline
 from stepwell.core.passes.pipelines import PassFailure, run_pipeline
 from stepwell.core.text.parsing import make_context

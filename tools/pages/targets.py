@@ -164,7 +164,8 @@ fit, the one with the fewest cycles for an image is taken: multiply-adds or load
 inputs that comes from L2. Tiles beside each other share lines where L1 holds what a tile reads of all channels. Each \
 form of a tile, at borders or of another size, counts as 2 % more. An input is loaded once for all sums of the tile. \
 Taps outside the image are left out, so there is no padded copy, where the taps of the runs along a row are at most \
-64 together. Memory beyond L2 is read in few streams. |
+64 together. Memory beyond L2 is read in few streams. Bytes are summed up in f32, which is exact, and each load of \
+them counts as two conversions. |
 | vectors of a depthwise convolution run on from pixel to pixel, through up to 32 rows of the image | That takes at \
 most nine tenths of the vectors. The window moves by a pixel and a row per step. Its weights and sums fit all \
 registers but 2. The epilogue reads the same places, one number per channel, or one number for all. | Channels that do \

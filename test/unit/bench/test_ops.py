@@ -36,7 +36,8 @@ LEFT_OUT = {
     "ai.onnx.ml:LinearRegressor ai.onnx.ml:OneHotEncoder ai.onnx.ml:TreeEnsembleClassifier "
     "ai.onnx.ml:TreeEnsembleRegressor",
     "parts of quantised programs": "com.microsoft:DynamicQuantizeMatMul com.microsoft:MatMulIntegerToFloat "
-    "com.microsoft:QGemm com.microsoft:QLinearAveragePool com.microsoft:QLinearConcat com.microsoft:QLinearSoftmax",
+    "com.microsoft:QGemm com.microsoft:QLinearAveragePool com.microsoft:QLinearConcat com.microsoft:QLinearSoftmax "
+    "com.microsoft:MatMulNBits",
 }
 
 

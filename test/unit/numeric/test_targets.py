@@ -42,6 +42,8 @@ def arrays_for(text: str) -> tuple[list[np.ndarray], dict[str, np.ndarray]]:
         sizes = [int(size) for size in shape.split("x") if size]
         if dtype == "i8":
             return generator.integers(-128, 128, sizes).astype(np.int8)
+        if dtype == "ui8":
+            return generator.integers(0, 256, sizes).astype(np.uint8)
         return generator.standard_normal(sizes).astype(np.float32)
 
     head = text[: text.index("->")]

@@ -15,7 +15,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-import models
+import small_models as models
 import stepwell
 from stepwell.testing import random_program
 from xdsl.dialects.builtin import ModuleOp
