@@ -22,6 +22,9 @@ class Lineage:
     origins: tuple[Origin, ...]
     rules: tuple[str, ...]
 
+    def __repr__(self) -> str:
+        return f"<Lineage of {len(self.origins)} origins and {len(self.rules)} rules>"
+
     def meets(self, origins: Iterable[Origin]) -> bool:
         """Returns whether it has one of `origins`."""
         return not set(self.origins).isdisjoint(origins)
@@ -38,6 +41,9 @@ class Lineages:
     def __init__(self) -> None:
         self._known: dict[int, tuple[Attribute, Lineage]] = {}
         """By the `id` of a location. The location is kept, so no other one gets its `id`."""
+
+    def __repr__(self) -> str:
+        return f"<Lineages of {len(self._known)} locations>"
 
     def of(self, op: Operation) -> Lineage:
         """Returns the chain of origins of one op, the ops inside it not counted."""

@@ -158,7 +158,7 @@ call_kernel | - | - | - | custom | custom_call | -
 
 WITHOUT_NAMES: Final = {
     "bias_add": "TensorFlow's name; the other systems add a vector that broadcasts",
-    "matmul_packed": "the other systems have it outside of their sets of ops: MatMulNBits of onnxruntime",
+    "matmul_packed": "MatMulNBits of onnxruntime; the other systems have no such op",
 }
 """Why an op has no name in any of the systems."""
 

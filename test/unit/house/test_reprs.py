@@ -139,6 +139,8 @@ def objects_of_ir() -> Iterator[Any]:
 
 def objects_of_programs() -> Iterator[Any]:
     exe = stepwell.compile(TEXT, cache=False)
+    lineages = analysis.Lineages()
+    yield from (lineages, lineages.of(stepwell.parse(TEXT)))
     x = np.ones((4, 8), np.float32)
     profile, steps, trace, memory = exe.profile(x, rounds=1), exe.schedule(), exe.trace(x), exe.memory
     yield from (exe, exe.signature, exe.specialisations, profile, *profile.kernels, steps, trace, *trace.values, memory)

@@ -19,6 +19,7 @@ from stepwell.core.passes.context import PassContext
 from stepwell.core.weights import write_weights
 from stepwell.runtime import ArgumentError, CompileError, SavedError
 from stepwell.runtime.native import jit
+from stepwell.runtime.saving.manifest import INTERFACE
 
 KEPT = Path(__file__).parent / "data" / "format_1.stepwell"
 """Written by the first version that saves. It must load for ever."""
@@ -123,7 +124,7 @@ def test_a_file_has_code_for_several_levels_and_each_runs(saved: Path, monkeypat
 
 
 def test_code_for_another_interface_is_not_run(saved: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("stepwell.runtime.saving.processor.INTERFACE", 2)
+    monkeypatch.setattr("stepwell.runtime.saving.processor.INTERFACE", INTERFACE + 1)
     monkeypatch.setattr("stepwell.runtime.saving.reading.LoadedCode.load", never)
     np.testing.assert_allclose(stepwell.load(saved, trust_code=True)(X)[0], expected(X), rtol=1e-5)
 
