@@ -22,7 +22,7 @@ from ...machine.named import chosen_machine
 from ..depthwise.convolution import depthwise_of
 from ..grouped.split import split_all_groups
 from ..grouped.spread import decide_spread
-from ..kernels.contraction import contraction_of
+from ..kernels.contraction import Contraction, contraction_of
 from ..kernels.epilogue import following_grid
 from ..kernels.given_tiling import refuse
 from ..moves.digits import split_into_digits
@@ -181,12 +181,21 @@ class Planner:
         kept = "stays in the second-level cache between the products"
         write(block, STRIP, IntegerAttr(rows, i64), f"what {rows} rows need {kept}")
         if rows:
+            for product in (chain.first, chain.second):
+                if self._is_prepacked_by_default(product):
+                    write(product.block, PREPACKED, BoolAttr.from_bool(False), "strips read it where it lies")
             for link in chain.links:
                 self.rest.pop(link.grid, None)
             if (found := turned(chain.first)) is not None:
                 left_out = LeftOutAttr.of(block.block_name.data)
                 write(found.transpose.block, TILING, left_out, "tiles are turned on the way into panels")
                 self.rest.pop(found.transpose.grid, None)
+
+    def _is_prepacked_by_default(self, c: Contraction) -> bool:
+        """Returns whether `prepack-weights` lays out the right operand of `c`, where its block does not say."""
+        if self.constants is None or PREPACKED in c.block.attributes:
+            return False
+        return self.constants.reason_against(self.function, c, self.options) is None
 
     def _loops(self, grid: GridOp) -> None:
         """Decides about a grid that no kernel takes up: by the rules, or else about the order of its loops."""

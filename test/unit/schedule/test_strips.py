@@ -222,3 +222,25 @@ def test_memory_grows_with_the_rows_not_with_their_square() -> None:
 def test_strips_fit_the_second_level_cache(target: str) -> None:
     (rows,) = strips_of(attention((1, 8, 2048, 64), (1, 8, 2048, 64), (1, 8, 2048, 64)), target)
     assert 8 <= rows <= 64
+
+
+@pytest.mark.parametrize("constant", ["k", "v"])
+def test_products_with_weights_are_not_laid_out(constant: str) -> None:
+    """Panels that `prepack-weights` makes would leave no product for strips to go through."""
+    kinds = {"k": "tensor<64x48xf64>", "v": "tensor<48x64xf64>"}
+    given = ", ".join(f"%{name}: {kind}" for name, kind in kinds.items() if name != constant)
+    text = f"""func.func @main(%q: tensor<48x64xf64>, {given}) -> tensor<48x64xf64> {{
+      %{constant} = graph.weight "{constant}" : {kinds[constant]}
+      %s = graph.matmul %q, %k : (tensor<48x64xf64>, tensor<64x48xf64>) -> tensor<48x48xf64>
+      %p = graph.softmax %s : (tensor<48x48xf64>) -> tensor<48x48xf64>
+      %y = graph.matmul %p, %v : (tensor<48x48xf64>, tensor<48x64xf64>) -> tensor<48x64xf64>
+      func.return %y : tensor<48x64xf64>
+    }}"""
+    draw = np.random.default_rng(11).standard_normal
+    arrays = {"q": draw((48, 64)), "k": draw((64, 48)), "v": draw((48, 64))}
+    exe = stepwell.compile(text, weights={constant: arrays[constant]}, cache=False, threads=1, tuning=False)
+    (found,) = exe(*(array for name, array in arrays.items() if name != constant))
+    scores = arrays["q"] @ arrays["k"]
+    exponentials = np.exp(scores - scores.max(axis=1, keepdims=True))
+    expected = exponentials / exponentials.sum(axis=1, keepdims=True) @ arrays["v"]
+    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
