@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,9 @@ from stepwell.dialects.pattern import Pattern
 from stepwell.patterns.language.registry import BUILDERS, CONDITIONS
 from stepwell.patterns.text.loading import rules_of_text
 from stepwell.rewrites.shipped import SHIPPED, shipped_rules
+from stepwell.testing.in_process import call_tool
+from stepwell.testing.run_line import Command
+from stepwell.tools.opt import main
 
 ROOT = Path(__file__).resolve().parents[3]
 TEXT = (ROOT / "docs" / "rewrites.md").read_text(encoding="utf-8")
@@ -60,6 +64,14 @@ def test_example_is_a_rule_file() -> None:
     assert [rule.name for rule in rules_of_text(example)] == ["subtract_of_negative"]
     (example,) = re.findall(r"```mlir\n(// example: several-roots.*?)```", TEXT, re.S)
     assert [len(rule.also) for rule in rules_of_text(example)] == [1]
+
+
+def test_the_first_command_prints_what_the_page_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (rules,) = re.findall(r"```mlir\n(// example: rules.*?)```", TEXT, re.S)
+    (command, printed), *_ = re.findall(r"```console\n\$ (.*?)\n(.*?)```", TEXT, re.S)
+    (tmp_path / "rules.mlir").write_text(rules)
+    monkeypatch.chdir(tmp_path)
+    assert call_tool(main, Command(shlex.split(command), merge_stderr=True), b"").stdout.decode() == printed
 
 
 def test_every_op_of_the_dialect_is_described() -> None:
