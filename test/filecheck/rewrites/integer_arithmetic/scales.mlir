@@ -109,41 +109,43 @@ func.func @no_scaled_products(%x: tensor<1x3x8x8xi8>) -> (tensor<1x4x6x6xf32>, t
   func.return %real, %y : tensor<1x4x6x6xf32>, tensor<1x4x6x6xi8>
 }
 
-/// So it is where a zero point is taken from them.
-// CHECK-LABEL: func.func @no_scaled_differences(
-// CHECK: %[[REAL:real]] = graph.subtract
-// CHECK: graph.multiply %[[REAL]]
-// CHECK: func.return %[[REAL]]
-func.func @no_scaled_differences(%x: tensor<1x3x8x8xi8>) -> (tensor<1x4x6x6xf32>, tensor<1x4x6x6xi8>) {
-  %w = graph.weight "w" : tensor<4x3x3x3xi8>
-  %s = graph.full 0.5 : tensor<f32>
-  %sy = graph.full 0.25 : tensor<f32>
-  %z = graph.full 0 : tensor<i8>
-  %zx = graph.full 3 : tensor<i8>
-  %a = graph.dequantize %x, %s, %zx : (tensor<1x3x8x8xi8>, tensor<f32>, tensor<i8>)
-  %b = graph.dequantize %w, %s, %z : (tensor<4x3x3x3xi8>, tensor<f32>, tensor<i8>)
-  %real = graph.conv2d %a, %b : (tensor<1x3x8x8xf32>, tensor<4x3x3x3xf32>)
-  %y = graph.quantize %real, %sy, %z : (tensor<1x4x6x6xf32>, tensor<f32>, tensor<i8>)
-  func.return %real, %y : tensor<1x4x6x6xf32>, tensor<1x4x6x6xi8>
+/// So are sums and differences that the program returns.
+// CHECK-LABEL: func.func @no_scaled_products_with_another_user(
+// CHECK: %y = graph.multiply %real, %r
+func.func @no_scaled_products_with_another_user(%sums: tensor<4xi32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  %f = graph.weight "f" : tensor<4xf32>
+  %b = graph.weight "b" : tensor<4xf32>
+  %r = graph.full 0.25 : tensor<f32>
+  %x = graph.astype %sums, dtype = f32 : (tensor<4xi32>)
+  %real = graph.multiply %x, %f : (tensor<4xf32>, tensor<4xf32>)
+  %y = graph.multiply %real, %r : (tensor<4xf32>, tensor<f32>)
+  func.return %real, %y : tensor<4xf32>, tensor<4xf32>
 }
 
-/// A sum that the program returns is added on its own as well.
-// CHECK-LABEL: func.func @no_scaled_sums_of_results(
-// CHECK: %[[REAL:real]] = graph.add
-// CHECK: graph.multiply %[[REAL]]
-// CHECK: func.return %[[REAL]]
-func.func @no_scaled_sums_of_results(%x: tensor<1x3x8x8xi8>) -> (tensor<1x4x6x6xf32>, tensor<1x4x6x6xi8>) {
-  %w = graph.weight "w" : tensor<4x3x3x3xi8>
-  %bias = graph.weight "bias" : tensor<4x1x1xf32>
-  %s = graph.full 0.5 : tensor<f32>
-  %sy = graph.full 0.25 : tensor<f32>
-  %z = graph.full 0 : tensor<i8>
-  %a = graph.dequantize %x, %s, %z : (tensor<1x3x8x8xi8>, tensor<f32>, tensor<i8>)
-  %b = graph.dequantize %w, %s, %z : (tensor<4x3x3x3xi8>, tensor<f32>, tensor<i8>)
-  %c = graph.conv2d %a, %b : (tensor<1x3x8x8xf32>, tensor<4x3x3x3xf32>)
-  %real = graph.add %c, %bias : (tensor<1x4x6x6xf32>, tensor<4x1x1xf32>)
-  %y = graph.quantize %real, %sy, %z : (tensor<1x4x6x6xf32>, tensor<f32>, tensor<i8>)
-  func.return %real, %y : tensor<1x4x6x6xf32>, tensor<1x4x6x6xi8>
+// CHECK-LABEL: func.func @no_scaled_sums_with_another_user(
+// CHECK: %y = graph.multiply %real, %r
+func.func @no_scaled_sums_with_another_user(%sums: tensor<4xi32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  %f = graph.weight "f" : tensor<4xf32>
+  %b = graph.weight "b" : tensor<4xf32>
+  %r = graph.full 0.25 : tensor<f32>
+  %x = graph.astype %sums, dtype = f32 : (tensor<4xi32>)
+  %p = graph.multiply %x, %f : (tensor<4xf32>, tensor<4xf32>)
+  %real = graph.add %p, %b : (tensor<4xf32>, tensor<4xf32>)
+  %y = graph.multiply %real, %r : (tensor<4xf32>, tensor<f32>)
+  func.return %real, %y : tensor<4xf32>, tensor<4xf32>
+}
+
+// CHECK-LABEL: func.func @no_scaled_differences_with_another_user(
+// CHECK: %y = graph.multiply %real, %r
+func.func @no_scaled_differences_with_another_user(%sums: tensor<4xi32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  %f = graph.weight "f" : tensor<4xf32>
+  %b = graph.weight "b" : tensor<4xf32>
+  %r = graph.full 0.25 : tensor<f32>
+  %x = graph.astype %sums, dtype = f32 : (tensor<4xi32>)
+  %p = graph.multiply %x, %f : (tensor<4xf32>, tensor<4xf32>)
+  %real = graph.subtract %p, %b : (tensor<4xf32>, tensor<4xf32>)
+  %y = graph.multiply %real, %r : (tensor<4xf32>, tensor<f32>)
+  func.return %real, %y : tensor<4xf32>, tensor<4xf32>
 }
 
 /// Bytes below the zero point are cut off, as the zero point is the least byte.
