@@ -17,7 +17,7 @@ from counts import FULL
 from hostile_loops import HostileProgram
 
 SUPPORT = Path(__file__).parents[2] / "support"
-COUNT = 2000 if FULL else 200
+COUNT = 2000 if FULL else 120
 PARTS = 20 if FULL else 4
 
 WRONG_AT_LEAST = 0.25

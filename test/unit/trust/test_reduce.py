@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 import stepwell
+from counts import FULL
 from stepwell.core.messages.diagnostics import StepwellError
 from stepwell.core.text.parsing import make_context
 from stepwell.testing import random_program
@@ -77,7 +78,7 @@ def names(program: Program) -> list[str]:
 
 
 def test_ops_that_stand_apart_are_all_that_is_left():
-    text = random_program(3, 150, smooth=True).text
+    text = random_program(3, 150 if FULL else 60, smooth=True).text
     wanted = ("graph.abs", "graph.softmax")
     assert all(f"{name} " in text for name in wanted)
     found = shrunk(text, Has(*wanted), jobs=2)
@@ -101,7 +102,10 @@ def test_sizes_and_element_types_change_in_the_whole_program():
     assert "tensor<1x1xf32>" in text and "48" not in text and "f64" not in text
 
 
-@pytest.mark.parametrize("passes", ["lower-graph-to-loops", "lower-graph-to-loops,bufferize,lower-loops-to-scf"])
+LEVELS = ["lower-graph-to-loops,bufferize,lower-loops-to-scf", "lower-graph-to-loops"]
+
+
+@pytest.mark.parametrize("passes", LEVELS if FULL else LEVELS[:1])
 def test_lower_levels_shrink_by_the_same_moves(passes: str):
     module = stepwell.parse(
         SIZE.replace("graph.reshape %x, shape = [48]", "graph.exp %x").replace("tensor<48x", "tensor<12x4x")
@@ -124,7 +128,7 @@ def test_a_program_that_is_not_valid_loses_lines():
     "act, said", [("raise KeyError(len(list(op.walk())))", "KeyError in one.py:apply"), ("os.abort()", "signal 6")]
 )
 def test_a_crash_shrinks_and_becomes_a_test(act: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
-    (tmp_path / "m.mlir").write_text(random_program(3, 60, smooth=True).text)
+    (tmp_path / "m.mlir").write_text(random_program(3, 60 if FULL else 30, smooth=True).text)
     plugin, name = tmp_path / ("one.py" if "Key" in act else "two.py"), f"fails-at-abs-{len(act)}"
     plugin.write_text(PLUGIN.replace("{act}", act).replace("fails-at-abs", name))
     words = ["reduce", str(tmp_path / "m.mlir"), "--crash", "-p", name, "--jobs", "2"]
@@ -136,7 +140,7 @@ def test_a_crash_shrinks_and_becomes_a_test(act: str, said: str, tmp_path: Path,
 
 def test_a_search_goes_on_where_it_has_ended(tmp_path: Path):
     output, state = tmp_path / "out.mlir", tmp_path / "out.mlir.state"
-    text = random_program(3, 40, smooth=True).text
+    text = random_program(3, 40 if FULL else 20, smooth=True).text
     small = shrunk(text, Has("graph.abs"))
 
     def tries(key: str) -> int:

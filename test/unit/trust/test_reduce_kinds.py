@@ -113,7 +113,7 @@ PARTS = [
 """What is to be left, and the most ops beside it."""
 
 
-@pytest.mark.parametrize("text, asks, passes, ops", PARTS if FULL else PARTS[2::3])
+@pytest.mark.parametrize("text, asks, passes, ops", PARTS if FULL else PARTS[2::5])
 def test_functions_calls_regions_steps_and_levels(
     text: str, asks: Callable[[ModuleOp], bool], passes: str, ops: int
 ) -> None:
