@@ -68,7 +68,7 @@ class WeightOptions:
     keep_kinds: Sequence[str] = ()
     """Names and kinds of layers that stay in floats."""
     compensate: bool = True
-    """If true, rounding makes up for its errors where second moments are known."""
+    """It lets rounding make up for its errors where second moments are known."""
 
     def check(self) -> None:
         """Raises StepwellError for an option whose value is not one of those it may have."""
