@@ -148,8 +148,8 @@ class ConstantOp(LiteralOp):
             parser.raise_error("graph.constant takes dense<…> : type", start, max(parser.pos, start + 1))
         try:
             shaped = shaped_of(value.get_type(), "the constant")
-            if shaped.dtype == "i1":
-                value = literals.dense_of_bytes(literals.memory_bytes(value), shaped)
+            value = literals.with_signs(value, shaped.dtype)
+            literals.check_dense(value, shaped)
         except VerifyException as error:
             parser.raise_error(str(error), start, parser.pos)
         return cls(value, attributes=attributes)
