@@ -22,11 +22,17 @@ DTYPES: Final[dict[int, str]] = {
     16: "bf16",
     17: "f8E4M3FN",
     19: "f8E5M2",
+    21: "ui4",
+    22: "i4",
+    25: "ui2",
+    26: "i2",
 }
 """`TensorProto.DataType` to the name of an element type. Source: ONNX IR specification, onnx.proto."""
 
-ELEMENT_BITS: Final[dict[str, int]] = {name: 8 * dtypes.TABLE[name].storage_bytes for name in DTYPES.values()}
-"""Bits that an element takes in memory."""
+ELEMENT_BITS: Final[dict[str, int]] = {
+    name: 8 * dtypes.TABLE[name].storage_bytes // dtypes.TABLE[name].per_byte for name in DTYPES.values()
+}
+"""Bits that an element takes in files."""
 
 FIELDS: Final[dict[str, str]] = {
     name: {"f32": "float_data", "f64": "double_data", "i64": "int64_data"}.get(
@@ -34,7 +40,11 @@ FIELDS: Final[dict[str, str]] = {
     )
     for name in DTYPES.values()
 }
-"""The field of a `TensorProto` with the elements of a type, where they are not raw bytes. Source: onnx.proto."""
+"""
+The field of a `TensorProto` with the elements of a type, where they are not raw bytes. Source: onnx.proto.
+
+Integers of less than a byte stand there in packed bytes.
+"""
 
 OTHER_TYPES: Final[dict[int, str]] = {
     0: "undefined",
@@ -43,12 +53,8 @@ OTHER_TYPES: Final[dict[int, str]] = {
     15: "complex128",
     18: "float8e4m3fnuz",
     20: "float8e5m2fnuz",
-    21: "uint4",
-    22: "int4",
     23: "float4e2m1",
     24: "float8e8m0",
-    25: "uint2",
-    26: "int2",
 }
 """Element types of ONNX without a counterpart."""
 

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ....te.dtypes import STORED_FLOATS, is_float
+from ....te.dtypes import SMALL_INTEGERS, STORED_FLOATS, is_float
 from ..emitting.graph_builder import GraphBuilder
 from ..emitting.values import KnownValue
 from ..errors import ConversionError
@@ -27,10 +27,10 @@ from .signed_bytes import (
     times,
 )
 
-QUANTIZED: Final = ("ui8", "i8", "ui16", "i16", *STORED_FLOATS)
+QUANTIZED: Final = ("ui8", "i8", "ui16", "i16", *SMALL_INTEGERS, *STORED_FLOATS)
 """Element types that floats are quantised to."""
 
-INTEGERS: Final = ("ui8", "i8", "ui16", "i16", "i32")
+INTEGERS: Final = ("ui8", "i8", "ui16", "i16", *SMALL_INTEGERS, "i32")
 """Element types of `graph.quantize` and `graph.dequantize`."""
 
 COMPUTED: Final = ("f32", "f16", "bf16")
@@ -84,7 +84,7 @@ def requantized(b: GraphBuilder, x: Value, zero_point: Value | None, dtype: str,
     rounded = cast(b, x if dtype in STORED_FLOATS else b.round(x), "f32")
     if zero_point is not None and not is_zero(zero_point):
         rounded = b.add(rounded, cast(b, zero_point, "f32"))
-    return converted(b, rounded, dtype, saturate)
+    return converted(b, rounded, dtype, saturate) if dtype in STORED_FLOATS else cast(b, rounded, dtype)
 
 
 @converter("DequantizeLinear", since=10)
