@@ -73,7 +73,7 @@ def bind_weights(
         with _pointing_at(places.get(key)):
             file.require(key, type_.dtype, tuple(size or 0 for size in type_.shape))
             arrays[key] = file.array(key)
-    unused = [key for key in file.entries if key not in known]
+    unused = [key for key in file.entries if key not in known and f"{key}{PACKED_SUFFIX}" not in known]
     if module is not None and unused and remarks_wanted():
         emit_remark(module, f"weights file '{file.path}': the program does not ask for {_some(unused)}")
     return arrays
@@ -112,7 +112,7 @@ def keys_of(module: ModuleOp) -> set[str]:
 
 
 def _refuse_unknown(given: Mapping[str, Any], known: Collection[str]) -> None:
-    unknown = [key for key in given if key not in known]
+    unknown = [key for key in given if key not in known and f"{key}{PACKED_SUFFIX}" not in known]
     if unknown:
         near = next((hint for key in unknown if (hint := did_you_mean(key, known))), None)
         hint = near or (f"its weights are {_some(sorted(known))}" if known else "it has no weights")
