@@ -8,6 +8,7 @@ import stepwell
 from counts import FULL
 from small_integers import RANGES, TYPES, Array, any_bytes, each_type, saturated, values_of, wrapped
 from stepwell import reference, te
+from stepwell.runtime import ArgumentError
 from stepwell.te import numeric
 from stepwell.te.dtypes import FLOATS, SMALL_INTEGERS, numpy_dtype
 
@@ -196,7 +197,7 @@ def test_quantising_and_back(dtype: str, kind: str) -> None:
 
 def test_tensor_expressions_refuse_arithmetic() -> None:
     x = te.placeholder((4,), "i4", "x")
-    bodies = (lambda i: x[i] + x[i], lambda i: x[i] & x[i], lambda i: -x[i], lambda i: te.floordiv(x[i], x[i]))
+    bodies = (lambda i: x[i] + x[i], lambda i: -x[i], lambda i: te.floordiv(x[i], x[i]))
     for body in bodies:
         with pytest.raises(te.TEError, match="is not defined on i4"):
             te.compute((4,), body)
@@ -208,9 +209,9 @@ def test_arguments_of_other_types() -> None:
     text = "func.func @main(%x: tensor<3xi4>) -> tensor<3xi4> {\nfunc.return %x : tensor<3xi4>\n}"
     program = stepwell.compile(text, cache=False)
     message = r"argument 'x' has element type int8, expected int4 \(tensor<3xi4>\)"
-    with pytest.raises(stepwell.ArgumentError, match=message):
+    with pytest.raises(ArgumentError, match=message):
         program(np.zeros(3, np.int8))
-    with pytest.raises(stepwell.ArgumentError, match="argument 'x' holds 9, which tensor<3xi4> does not have"):
+    with pytest.raises(ArgumentError, match="argument 'x' holds 9, which tensor<3xi4> does not have"):
         program([1, 9, 2])
     (found,) = program([-8, 7, 0])
     assert found.tolist() == [-8, 7, 0] and found.dtype == TYPES["i4"]
