@@ -8,7 +8,7 @@ import stepwell
 from counts import FULL
 from small_integers import RANGES, TYPES, Array, any_bytes, each_type, saturated, values_of, wrapped
 from stepwell import reference, te
-from stepwell.runtime import ArgumentError
+from stepwell.runtime.errors import ArgumentError
 from stepwell.te import numeric
 from stepwell.te.dtypes import FLOATS, SMALL_INTEGERS, numpy_dtype
 
