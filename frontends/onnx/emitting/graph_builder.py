@@ -115,7 +115,7 @@ class GraphBuilder:
             case RuntimeValue():
                 return operand.ssa
             case Value():
-                if operand.known is None:
+                if not isinstance(operand, Initialiser) and operand.known is None:
                     return operand.computed(self)
                 return self._literal(operand, getattr(operand, "key", "constant"))
             case bool() | int() | float():
