@@ -100,7 +100,7 @@ def _packed_in_file(match: Match, weights: SSAValue) -> SSAValue | None:
     It is `None` for other values, and where a row of the file does not end with a byte. No number is unpacked for it.
     """
     source, is_transposed = weights.owner, False
-    if isinstance(source, PermuteDimsOp) and plain_properties(source)["axes"] == (1, 0):
+    if isinstance(source, PermuteDimsOp) and tuple(plain_properties(source)["axes"] or (1, 0)) == (1, 0):
         source, is_transposed = source.operands[0].owner, True
     dtype = dtype_of(weights)
     if not isinstance(source, WeightOp) or bit_width(dtype) != 4:
