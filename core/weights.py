@@ -303,7 +303,7 @@ def raw_tensor(array: Any) -> RawTensor:
 
     dtype = of_numpy(array.dtype.name)
     if dtype in SMALL_INTEGERS:
-        return RawTensor(dtype, tuple(array.shape), memoryview(pack(array)))
+        return RawTensor(dtype, tuple(array.shape), memoryview(pack(array)))  # pyright: ignore[reportArgumentType]
     if dtype not in _FORMAT_NAMES:
         raise TypeError(f"array has dtype {array.dtype.name}, expected one of {', '.join(_FORMAT_NAMES)}")
     flat = np.ascontiguousarray(array.astype(array.dtype.newbyteorder("<"), copy=False)).reshape(-1)

@@ -64,7 +64,7 @@ def why_not_counted(case: Any) -> str | None:
             return (
                 "strings"
                 if name == "string"
-                else "element types of 2, 4, 6 bits, others of 8, bf16 and complex numbers"
+                else "floats of 4 bits, others of 8, bf16 and complex numbers"
             )
         if not tensor.HasField("shape") or not all(dim.HasField("dim_value") for dim in tensor.shape.dim):
             return "shapes that are not static"

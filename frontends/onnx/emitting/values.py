@@ -84,7 +84,8 @@ class Initialiser(Value):
         dtype, shape = self._shaped.dtype, tuple(self._proto.dims)
         if not is_small_integer(dtype):
             return None
-        return RawTensor(dtype, shape, memoryview(stored_bytes(self._model, self._proto, self._raw)))
+        data = stored_bytes(self._model, self._proto, self._raw)
+        return RawTensor(dtype, shape, memoryview(data))  # pyright: ignore[reportArgumentType]
 
 
 class SequenceValue(Value):
