@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...te.dtypes import is_small_integer
 from .errors import ConversionError
-from .files.tensors import small_integers
-from .types import DTYPES, type_text
+from .types import DTYPES, small_integers, type_text
 
 if TYPE_CHECKING:
     from onnx import AttributeProto, NodeProto

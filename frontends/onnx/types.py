@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final
 
+import numpy as np
+
+from ...core.packing import unpack
 from ...te import dtypes
+
+if TYPE_CHECKING:
+    from onnx import TensorProto
 
 DTYPES: Final[dict[int, str]] = {
     1: "f32",
@@ -62,3 +68,15 @@ OTHER_TYPES: Final[dict[int, str]] = {
 def type_text(data_type: int) -> str:
     """Returns the name of an ONNX element type, for messages."""
     return DTYPES.get(data_type) or OTHER_TYPES.get(data_type) or f"number {data_type}"
+
+
+def small_integers(tensor: TensorProto) -> np.ndarray[Any, Any]:
+    """Returns the elements of a tensor of small integers that has been checked and is in no other file."""
+    return unpack(small_bytes(tensor), DTYPES[tensor.data_type], tensor.dims)
+
+
+def small_bytes(tensor: TensorProto) -> np.ndarray[Any, Any]:
+    """Returns the bytes of a tensor of small integers that is in no other file."""
+    if tensor.HasField("raw_data"):
+        return np.frombuffer(tensor.raw_data, np.uint8)
+    return np.array(tensor.int32_data, np.int64).astype(np.uint8)

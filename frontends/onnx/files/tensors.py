@@ -14,7 +14,7 @@ from ....core.messages.files import reason_of
 from ....core.packing import file_bytes, unpack
 from ....te import dtypes
 from ..errors import fail
-from ..types import DTYPES, FIELDS, type_text
+from ..types import DTYPES, FIELDS, small_bytes, type_text
 from .model import Model, all_nodes
 
 if TYPE_CHECKING:
@@ -136,18 +136,6 @@ def stored_bytes(model: Model, tensor: TensorProto, raw: np.ndarray[Any, Any] | 
     if tensor.data_location == tensor.EXTERNAL:
         return _external_bytes(model, tensor)
     return small_bytes(tensor)
-
-
-def small_integers(tensor: TensorProto) -> np.ndarray[Any, Any]:
-    """Returns the elements of a tensor of small integers that has been checked and is in no other file."""
-    return unpack(small_bytes(tensor), DTYPES[tensor.data_type], tensor.dims)
-
-
-def small_bytes(tensor: TensorProto) -> np.ndarray[Any, Any]:
-    """Returns the bytes of a tensor of small integers that is in no other file."""
-    if tensor.HasField("raw_data"):
-        return np.frombuffer(tensor.raw_data, np.uint8)
-    return np.array(tensor.int32_data, np.int64).astype(np.uint8)
 
 
 def _external_bytes(model: Model, tensor: TensorProto) -> np.ndarray[Any, Any]:
