@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import IO, Any, Final, NoReturn
 
 from ..lazy_dataclass import dataclass
-from ..te.dtypes import TABLE
+from ..te.dtypes import SMALL_INTEGERS, TABLE
 from .messages.diagnostics import Diagnostic, StepwellError
+from .packing import file_bytes
 
 LARGEST_HEADER: Final = 100_000_000
 """Most bytes of a header, the limit of the format."""
@@ -39,6 +40,13 @@ DTYPES: Final[dict[str, str]] = {
     "BOOL": "i1",
 }
 """The element type in the IR of each element type of the format that we know."""
+
+
+TYPE_KEY: Final = "stepwell.type."
+"""
+What keys of the metadata begin with that tell the type of a tensor of small integers, `4096x4096xi4`. The rest of such
+a key is that of the tensor, which the header has as a vector of U8.
+"""
 
 
 class WeightsError(StepwellError):
@@ -149,6 +157,19 @@ def entry_of(path: Path, key: str, value: Any, data_start: int, file_size: int) 
             f"{'x'.join(map(str, [*shape, name]))}",
         )
     return WeightEntry(name, tuple(shape), begin, end)
+
+
+def with_type(path: Path, key: str, entry: WeightEntry, text: str) -> WeightEntry:
+    """Returns the entry of bytes that are packed integers, as the metadata `text` says. Raises `WeightsError`."""
+    *sizes, dtype = text.split("x")
+    if dtype not in SMALL_INTEGERS or not all(size.isascii() and size.isdecimal() for size in sizes):
+        known = ", ".join(SMALL_INTEGERS)
+        fail(path, f"'{TYPE_KEY}{key}' is '{text}', expected extents and one of {known}, such as 4096x4096xi4")
+    shape = tuple(map(int, sizes))
+    packed = file_bytes(shape, dtype)
+    if (entry.dtype, entry.shape) != ("ui8", (packed,)):
+        fail(path, f"tensor '{key}' is {entry}, expected tensor<{packed}xui8>, the bytes of {text}")
+    return WeightEntry(dtype, shape, entry.begin, entry.end)
 
 
 def reject_overlaps(path: Path, entries: Mapping[str, WeightEntry]) -> None:

@@ -15,21 +15,22 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from hashlib import sha256
-from math import prod
 from pathlib import Path
 from threading import Thread
 from typing import IO, TYPE_CHECKING, Any, Final, NoReturn
 
 from ..lazy_dataclass import dataclass
-from ..te.dtypes import TABLE, numpy_dtype, of_numpy
+from ..te.dtypes import SMALL_INTEGERS, TABLE, numpy_dtype, of_numpy
 from .mapped import ChangedError, Stamp, map_file, place_of
 from .messages.diagnostics import did_you_mean
 from .messages.files import reason_of
 from .messages.texts import IS_A_DIRECTORY
+from .packing import PACKED_SUFFIX, file_bytes, pack, unpack
 from .roles import BUFFER_ALIGNMENT
 from .safetensors import (
     DTYPES,
     METADATA_KEY,
+    TYPE_KEY,
     Reader,
     WeightEntry,
     entry_of,
@@ -37,6 +38,7 @@ from .safetensors import (
     metadata_of,
     read_header,
     reject_overlaps,
+    with_type,
 )
 from .safetensors import WeightsError as WeightsError
 
@@ -69,11 +71,18 @@ class WeightFile:
         return list(self.entries)
 
     def __contains__(self, key: object) -> bool:
-        return key in self.entries
+        return key in self.entries or (isinstance(key, str) and self._packed(key) is not None)
+
+    def _packed(self, key: str) -> WeightEntry | None:
+        """Returns the bytes of small integers that a key with `PACKED_SUFFIX` names."""
+        found = self.entries.get(key.removesuffix(PACKED_SUFFIX))
+        if not key.endswith(PACKED_SUFFIX) or found is None or found.dtype not in SMALL_INTEGERS:
+            return None
+        return WeightEntry("ui8", (found.end - found.begin,), found.begin, found.end)
 
     def entry(self, key: str) -> WeightEntry:
         """Returns type and place of a tensor. Raises `WeightsError` for a key that the file lacks."""
-        found = self.entries.get(key)
+        found = self.entries.get(key) or self._packed(key)
         if found is None:
             refuse_missing(self, [key])
         return found
@@ -86,12 +95,13 @@ class WeightFile:
         return found
 
     def array(self, key: str) -> np.ndarray[Any, Any]:
-        """The tensor as a read-only view of the mapped file."""
+        """The tensor as a read-only view of the mapped file. Integers that share bytes there are copied."""
         found = self.entry(key)
-        if found.dtype not in _FORMAT_NAMES:
+        if found.dtype not in (*_FORMAT_NAMES, *SMALL_INTEGERS):
             known = ", ".join(DTYPES)
             fail(self.path, f"tensor '{key}' has element type {found.dtype}", f"known are {known}")
-        mapped = self._mapped() if key not in self._elsewhere else self._in(self._elsewhere[key])
+        elsewhere = self._elsewhere.get(key) or self._elsewhere.get(key.removesuffix(PACKED_SUFFIX))
+        mapped = self._mapped() if elsewhere is None else self._in(elsewhere)
         if found.end > mapped.size:
             fail(
                 self.path,
@@ -101,6 +111,8 @@ class WeightFile:
         data = mapped[found.begin : found.end]
         if found.dtype == "i1" and data.size and int(data.max()) > 1:
             fail(self.path, f"tensor '{key}' of type BOOL holds a byte {int(data.max())}, expected 0 or 1")
+        if found.dtype in SMALL_INTEGERS:
+            return unpack(data, found.dtype, found.shape)
         return data.view(numpy_dtype(found.dtype)).reshape(found.shape)
 
     def _mapped(self) -> np.ndarray[Any, Any]:
@@ -214,6 +226,9 @@ def weights_in(path: str | Path, data: memoryview) -> WeightFile:
 def _weight_file(path: Path, header: dict[str, Any], data_start: int, file_size: int) -> WeightFile:
     metadata = metadata_of(path, header.pop(METADATA_KEY, {}))
     entries = {key: entry_of(path, key, value, data_start, file_size) for key, value in header.items()}
+    for key, entry in entries.items():
+        if (text := metadata.get(f"{TYPE_KEY}{key}")) is not None:
+            entries[key] = with_type(path, key, entry, text)
     reject_overlaps(path, entries)
     return WeightFile(path, entries, metadata, data_start)
 
@@ -229,21 +244,23 @@ file that they may read.
 
 def hold_weights(path: Path, arrays: Mapping[str, Any]) -> None:
     """
-    Makes `path` a side-car of NumPy arrays for this process. Those that are views of mapped files stay there.
+    Makes `path` a side-car of NumPy arrays or `RawTensor`s for this process.
 
-    The others are written to `path`, where there are any.
+    Those that are views of mapped files stay there. The others are written to `path`, where there are any.
     """
     held: dict[str, tuple[Stamp, WeightEntry]] = {}
     rest: dict[str, Any] = {}
     for key, array in arrays.items():
-        place = place_of(array) if array.flags.c_contiguous and array.size else None
+        is_raw = isinstance(array, RawTensor)
+        data = array.bytes() if is_raw else array
+        place = place_of(data) if data.flags.c_contiguous and data.size else None
         if place is None:
             rest[key] = array
             continue
         mapping, begin = place
-        dtype = of_numpy(array.dtype.name)
+        dtype = array.dtype if is_raw else of_numpy(array.dtype.name)
         assert dtype is not None
-        held[key] = mapping.stamp, WeightEntry(dtype, tuple(array.shape), begin, begin + array.nbytes)
+        held[key] = mapping.stamp, WeightEntry(dtype, tuple(array.shape), begin, begin + data.nbytes)
     if rest:
         write_weights(path, rest)
     _held[str(path)] = held
@@ -260,11 +277,24 @@ def _with_held(path: Path, held: Mapping[str, tuple[Stamp, WeightEntry]]) -> Wei
 
 @dataclass(frozen=True)
 class RawTensor:
-    """Elements as they lie in memory: row-major, little endian, an i1 a byte 0 or 1."""
+    """Elements as they lie in memory: row-major, little endian, an i1 a byte 0 or 1. Small integers share bytes."""
 
     dtype: str
     shape: tuple[int, ...]
     data: bytes | memoryview
+
+    def array(self) -> np.ndarray[Any, Any]:
+        """Returns the elements as an array, a copy where they share bytes."""
+        data = self.bytes()
+        if self.dtype in SMALL_INTEGERS:
+            return unpack(data, self.dtype, self.shape)
+        return data.view(numpy_dtype(self.dtype)).reshape(self.shape)
+
+    def bytes(self) -> np.ndarray[Any, Any]:
+        """Returns the bytes as an array, without a copy."""
+        import numpy as np
+
+        return np.frombuffer(self.data, np.uint8)
 
 
 def raw_tensor(array: Any) -> RawTensor:
@@ -272,11 +302,22 @@ def raw_tensor(array: Any) -> RawTensor:
     import numpy as np
 
     dtype = of_numpy(array.dtype.name)
+    if dtype in SMALL_INTEGERS:
+        return RawTensor(dtype, tuple(array.shape), memoryview(pack(array)))  # pyright: ignore[reportArgumentType]
     if dtype not in _FORMAT_NAMES:
         raise TypeError(f"array has dtype {array.dtype.name}, expected one of {', '.join(_FORMAT_NAMES)}")
     flat = np.ascontiguousarray(array.astype(array.dtype.newbyteorder("<"), copy=False)).reshape(-1)
     data = memoryview(flat.view(np.uint8))  # pyright: ignore[reportArgumentType]
     return RawTensor(dtype, tuple(array.shape), data)
+
+
+def raw_of_memory(data: bytes, dtype: str, shape: tuple[int, ...]) -> RawTensor:
+    """Returns the tensor of elements as they lie in memory, where a small integer takes a byte."""
+    import numpy as np
+
+    if dtype not in SMALL_INTEGERS:
+        return RawTensor(dtype, shape, data)
+    return raw_tensor(np.frombuffer(data, numpy_dtype(dtype)).reshape(shape))
 
 
 def weight_pieces(tensors: Mapping[str, Any], metadata: Mapping[str, str] | None = None) -> list[bytes | memoryview]:
@@ -295,7 +336,7 @@ def _in_order(tensors: Mapping[str, Any]) -> dict[str, RawTensor]:
     """Returns the tensors in the order of a file. Raises ValueError for one that cannot be in a file."""
     raw = {key: value if isinstance(value, RawTensor) else raw_tensor(value) for key, value in tensors.items()}
     for key, tensor in raw.items():
-        expected = prod(tensor.shape) * TABLE[tensor.dtype].storage_bytes
+        expected = file_bytes(tensor.shape, tensor.dtype)
         if len(tensor.data) != expected:
             raise ValueError(f"tensor '{key}' has {len(tensor.data)} bytes, expected {expected}")
         if key == METADATA_KEY:
@@ -346,12 +387,14 @@ def _hash_of(pieces: Iterable[bytes | memoryview]) -> str:
 
 def _header(raw: Mapping[str, RawTensor], metadata: Mapping[str, str] | None, data_hash: str) -> bytes:
     """Length and header, padded with spaces so that the data after it is aligned."""
-    header: dict[str, Any] = {METADATA_KEY: {**(metadata or {}), HASH_KEY: data_hash}}
+    small = {key: tensor for key, tensor in raw.items() if tensor.dtype in SMALL_INTEGERS}
+    types = {f"{TYPE_KEY}{key}": "x".join([*map(str, tensor.shape), tensor.dtype]) for key, tensor in small.items()}
+    header: dict[str, Any] = {METADATA_KEY: {**(metadata or {}), **types, HASH_KEY: data_hash}}
     offset = 0
     for key, tensor in raw.items():
         header[key] = {
-            "dtype": _FORMAT_NAMES[tensor.dtype],
-            "shape": list(tensor.shape),
+            "dtype": "U8" if key in small else _FORMAT_NAMES[tensor.dtype],
+            "shape": [len(tensor.data)] if key in small else list(tensor.shape),
             "data_offsets": [offset, offset + len(tensor.data)],
         }
         offset += len(tensor.data)

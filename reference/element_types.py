@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+import ml_dtypes
 import numpy as np
 
 from ..te import dtypes
@@ -35,6 +36,11 @@ def is_unsigned(dtype: np.dtype[Any]) -> bool:
 
 def is_integer(dtype: np.dtype[Any]) -> bool:
     return is_signed(dtype) or is_unsigned(dtype)
+
+
+def is_small_integer(dtype: np.dtype[Any]) -> bool:
+    """Returns whether values of `dtype` are integers of less than a byte."""
+    return NAMES.get(np.dtype(dtype)) in dtypes.SMALL_INTEGERS
 
 
 def is_small_float(dtype: np.dtype[Any]) -> bool:
@@ -134,7 +140,7 @@ def integers_to_float(array: Array, dtype: np.dtype[Any]) -> Array:
 
 def float_to_integers(array: Array, dtype: np.dtype[Any]) -> Array:
     """Returns floats truncated towards zero and saturated to the range of the integer type `dtype`. NaN gives 0."""
-    limits = np.iinfo(dtype)
+    limits = ml_dtypes.iinfo(dtype)
     value = np.trunc(array.astype(np.float64))
     above = value >= float(limits.max + 1)
     below = value < float(limits.min)
@@ -152,7 +158,10 @@ def convert(array: Array, dtype: np.dtype[Any]) -> Array:
             return array.astype(np.uint8).astype(dtype)
         if is_float(dtype):
             return round_to(array, dtype) if is_float(source) else integers_to_float(array, dtype)
-        return float_to_integers(array, dtype) if is_float(source) else array.astype(dtype)
+        if is_float(source):
+            return float_to_integers(array, dtype)
+        # ml_dtypes has no conversion from one small integer to another. A byte holds all values of both.
+        return (array.astype(np.int8) if is_small_integer(source) else array).astype(dtype)
 
 
 def number(value: float | int | bool, dtype: np.dtype[Any]) -> Array:
@@ -164,6 +173,5 @@ def number(value: float | int | bool, dtype: np.dtype[Any]) -> Array:
         if isinstance(value, int) and abs(value) >= 1 << 53:
             return integers_to_float(np.asarray(value, np.int64 if value < 1 << 63 else np.uint64), dtype)
         return round_to(np.asarray(float(value), np.float64), dtype)
-    bits = np.iinfo(dtype).bits
-    wrapped = int(value) & ((1 << bits) - 1)
-    return np.asarray(wrapped, np.dtype(f"u{bits // 8}")).view(dtype)
+    wrapped = int(value) & ((1 << ml_dtypes.iinfo(dtype).bits) - 1)
+    return np.asarray(wrapped, np.dtype(f"u{dtype.itemsize}")).view(dtype)

@@ -12,6 +12,7 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, DictionaryAttr, FunctionType, I
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from ..core.messages.locations import location_string
+from ..core.packing import weight_array
 from ..core.roles import INSTANCES, PREPARE, prepare_function
 from ..lazy_dataclass import dataclass
 from .arith import evaluate_scalar_op
@@ -165,8 +166,8 @@ def _full(run: _Run, op: Operation, operands: list[Array], values: dict[SSAValue
 
 def _weight(run: _Run, op: Operation, operands: list[Array], values: dict[SSAValue, Array]) -> tuple[Array, ...]:
     key = plain_value(op.properties["key"])
-    if key in run.weights:
-        return (np.asarray(run.weights[key]),)
+    if (found := weight_array(run.weights, key)) is not None:
+        return (found,)
     if (name := prepare_function(key)) is not None:
         return (_prepared(run, name)[int(key.partition("#")[2])],)
     raise ReferenceRunError(f"{location_string(op)}: weight '{key}' was not given")
@@ -181,7 +182,8 @@ def _prepared(run: _Run, name: str) -> tuple[Array, ...]:
         weights = [op for op in function.body.block.ops if op.name == "graph.weight"]
         own = dict.fromkeys(plain_value(op.properties["key"]) for op in weights)
         keys = zip(own, plain_value(instances.data[name]), strict=True)
-        renamed = {key: run.weights[other] for key, other in keys}
+        found = ((key, weight_array(run.weights, other)) for key, other in keys)
+        renamed = {key: array for key, array in found if array is not None}
         other = _Run(run.functions, run.loops, {**run.weights, **renamed}, None, run.otherwise)
         return other.call(function.sym_name.data, ())
     return run.call(name, ())

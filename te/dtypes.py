@@ -37,8 +37,18 @@ class ElementType:
 
     @property
     def storage_bytes(self) -> int:
-        """Returns the bytes that one element takes in memory. A boolean takes a whole one."""
+        """Returns the bytes that one element takes in memory. A boolean or an integer of 4 bits takes a whole one."""
         return -(-self.bits // 8)
+
+    @property
+    def per_byte(self) -> int:
+        """Returns the elements that share a byte in files: two of 4 bits, else one. A boolean takes a whole one."""
+        return 8 // self.bits if 1 < self.bits < 8 else 1
+
+    @property
+    def storage(self) -> str:
+        """Returns the name of the type that elements have in buffers, where integers have no sign and whole bytes."""
+        return f"i{8 * self.storage_bytes}" if self.kind not in ("float", "index") else self.name
 
     @property
     def bias(self) -> int:
@@ -57,6 +67,8 @@ class ElementType:
         return (1 + fraction / 2**self.mantissa_bits) * 2.0 ** (exponent - self.bias)
 
 
+INTEGER_BITS: Final = (2, 4, 8, 16, 32, 64)
+
 TABLE: Final = {
     row.name: row
     for row in (
@@ -66,8 +78,8 @@ TABLE: Final = {
         ElementType("f64", "float", 64, "float64", 11, 52, True),
         ElementType("f8E4M3FN", "float", 8, "float8e4m3fn", 4, 3, compute="f32", arithmetic=False),
         ElementType("f8E5M2", "float", 8, "float8e5m2", 5, 2, True, compute="f32", arithmetic=False),
-        *(ElementType(f"i{bits}", "signed", bits, f"int{bits}") for bits in (8, 16, 32, 64)),
-        *(ElementType(f"ui{bits}", "unsigned", bits, f"uint{bits}") for bits in (8, 16, 32, 64)),
+        *(ElementType(f"i{bits}", "signed", bits, f"int{bits}", arithmetic=bits >= 8) for bits in INTEGER_BITS),
+        *(ElementType(f"ui{bits}", "unsigned", bits, f"uint{bits}", arithmetic=bits >= 8) for bits in INTEGER_BITS),
         ElementType("i1", "bool", 1, "bool"),
         ElementType("index", "index", 64, "int64"),
     )
@@ -84,6 +96,12 @@ SMALL_FLOATS: Final = tuple(name for name in FLOATS if TABLE[name].compute)
 """Floats that are computed in another type, and rounded to their own once."""
 STORED_FLOATS: Final = tuple(name for name in FLOATS if not TABLE[name].arithmetic)
 """Floats that nothing is computed on. They are bytes to LLVM."""
+STORED: Final = tuple(name for name, row in TABLE.items() if not row.arithmetic)
+"""All types that nothing is computed on."""
+SMALL_INTEGERS: Final = tuple(name for name, row in TABLE.items() if row.per_byte > 1)
+"""
+Integers of less than a byte. In memory each takes a whole one, whose upper bits do not count. In files they share them.
+"""
 SIGNED: Final = tuple(name for name, row in TABLE.items() if row.kind == "signed")
 UNSIGNED: Final = tuple(name for name, row in TABLE.items() if row.kind == "unsigned")
 INTEGERS: Final = SIGNED + UNSIGNED
@@ -122,6 +140,11 @@ def is_unsigned(dtype: str) -> bool:
 def is_integer(dtype: str) -> bool:
     """Returns whether the values are integers with arithmetic, `index` included and `i1` not."""
     return dtype in INTEGERS or dtype == "index"
+
+
+def is_small_integer(dtype: str) -> bool:
+    """Returns whether the values are integers of less than a byte."""
+    return dtype in SMALL_INTEGERS
 
 
 def bit_width(dtype: str) -> int:

@@ -11,15 +11,19 @@ Domain = Callable[[str], bool]
 
 
 def _numeric(dtype: str) -> bool:
-    return dtype != "i1" and dtype not in dtypes.STORED_FLOATS
+    return dtype != "i1" and dtype not in dtypes.STORED
 
 
 def _float(dtype: str) -> bool:
-    return dtypes.is_float(dtype) and dtype not in dtypes.STORED_FLOATS
+    return dtypes.is_float(dtype) and dtype not in dtypes.STORED
+
+
+def _integer(dtype: str) -> bool:
+    return dtypes.is_integer(dtype) and dtype not in dtypes.STORED
 
 
 def _bits(dtype: str) -> bool:
-    return not dtypes.is_float(dtype)
+    return not dtypes.is_float(dtype) and dtype not in dtypes.STORED
 
 
 UNARY_FLOAT = frozenset(
@@ -46,7 +50,7 @@ BINARY_BITS = frozenset({"and", "or", "xor"})
 BINARY: dict[str, Domain] = {
     **dict.fromkeys(BINARY_ANY, _numeric),
     **dict.fromkeys(BINARY_FLOAT, _float),
-    **dict.fromkeys(BINARY_INTEGER, dtypes.is_integer),
+    **dict.fromkeys(BINARY_INTEGER, _integer),
     **dict.fromkeys(BINARY_BITS, _bits),
 }
 """The functions that `Binary` may apply."""

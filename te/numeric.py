@@ -193,6 +193,8 @@ def cast(source: str, target: str, x: Array) -> Array:
         return _to_float(source, target, x)
     if dtypes.is_float(source):
         return _float_to_integer(target, x.astype(np.float64))
+    if dtypes.is_small_integer(source):
+        x = x.astype(np.int8)  # ml_dtypes has no conversion from one small integer to another.
     return x.astype(numpy_dtype(target))
 
 

@@ -27,6 +27,7 @@ from ...core.ir.symbols import lookup_symbol, symbol_table_of, symbols_of
 from ...core.messages.articles import with_article
 from ...core.messages.diagnostics import did_you_mean
 from ...core.roles import SIGNATURE
+from ...te.dtypes import TABLE
 from ..traits import MayFail
 from .shapes import Shape, compatible
 from .signature import shaped_of
@@ -199,7 +200,7 @@ def is_row_major(buffer: MemRefType, shape: Sequence[int | None]) -> bool:
 def _check_buffer(what: str, type_: Attribute, function: str, buffer: Attribute) -> None:
     """Raises `VerifyException` unless a tensor of `type_` is stored as `buffer`."""
     shaped = shaped_of(type_, what)
-    storage = "i8" if shaped.dtype == "i1" else shaped.dtype.removeprefix("u")
+    storage = TABLE[shaped.dtype].storage
     if isinstance(buffer, MemRefType):
         dims: Shape = tuple(None if dim == DYNAMIC_INDEX else dim for dim in buffer.get_shape())
         element = buffer.element_type
@@ -214,5 +215,5 @@ def _check_buffer(what: str, type_: Attribute, function: str, buffer: Attribute)
     expected = MemRefType(ATTRIBUTES[storage], [DYNAMIC_INDEX if dim is None else dim for dim in shaped.shape])
     raise VerifyException(
         f"{what} has type {type_} but @{function} takes a buffer of type {buffer} there, expected {expected}"
-        + (", since i1 is stored as i8" if shaped.dtype == "i1" else "")
+        + (f", since {shaped.dtype} is stored as i8" if TABLE[shaped.dtype].bits < 8 else "")
     )

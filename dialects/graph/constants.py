@@ -22,7 +22,7 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from ...core.ir.reprs import op_repr
-from ...te.dtypes import of_numpy
+from ...te.dtypes import TABLE, of_numpy
 from ..traits import ConstantLike, LoopSemantics
 from . import literals
 from .properties import NUMBER, TextKind, prop
@@ -148,8 +148,9 @@ class ConstantOp(LiteralOp):
             parser.raise_error("graph.constant takes dense<…> : type", start, max(parser.pos, start + 1))
         try:
             shaped = shaped_of(value.get_type(), "the constant")
-            if shaped.dtype == "i1":
-                value = literals.dense_of_bytes(literals.memory_bytes(value), shaped)
+            if TABLE[shaped.dtype].bits < 8:
+                value = literals.with_signs(value, shaped.dtype)
+                literals.check_dense(value, shaped)
         except VerifyException as error:
             parser.raise_error(str(error), start, parser.pos)
         return cls(value, attributes=attributes)

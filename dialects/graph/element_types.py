@@ -13,11 +13,16 @@ from .shapes import ShapeError
 
 CLASSES: Final[dict[str, tuple[str, ...]]] = {
     "F": dtypes.FLOATS,
-    "S": dtypes.SIGNED,
-    "U": dtypes.UNSIGNED,
+    "S": tuple(name for name in dtypes.SIGNED if name not in dtypes.STORED),
+    "U": tuple(name for name in dtypes.UNSIGNED if name not in dtypes.STORED),
+    "Q": dtypes.SMALL_INTEGERS,
     "B": ("i1",),
 }
-"""The element types of each class. F are floats, S signed and signless integers, U unsigned integers, B booleans."""
+"""
+The element types of each class: F are floats, S signed and signless integers, U unsigned integers, B booleans.
+
+Q are integers of less than a byte, which stand for real numbers in quantised tensors.
+"""
 
 
 @cache
@@ -25,7 +30,7 @@ def class_members(classes: str) -> tuple[str, ...]:
     """
     Returns the element types of a string of class letters, such as `FSU`.
 
-    Types that nothing is computed on are among them if the string has all letters.
+    Floats that nothing is computed on are among them if the string has all letters.
     """
     names = tuple(name for letter in classes for name in CLASSES[letter])
     return names if len(classes) == len(CLASSES) else tuple(name for name in names if name not in dtypes.STORED_FLOATS)
@@ -33,11 +38,12 @@ def class_members(classes: str) -> tuple[str, ...]:
 
 def class_text(classes: str) -> str:
     """Returns a string of class letters in words: `float or integer`."""
-    words = {"F": "float", "SU": "integer", "S": "signed integer", "U": "unsigned integer", "B": "i1"}
+    words = {"F": "float", "S": "signed integer", "U": "unsigned integer", "Q": "small integer", "B": "i1"}
+    words |= dict.fromkeys(("SU", "SUQ"), "integer")
     parts: list[str] = []
     rest = classes
     while rest:
-        length = 2 if rest.startswith("SU") else 1
+        length = next(length for length in (3, 2, 1) if rest[:length] in words)
         parts.append(words[rest[:length]])
         rest = rest[length:]
     return " or ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)

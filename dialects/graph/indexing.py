@@ -127,8 +127,8 @@ class ScatterOp(IndexingOp, TemplateOp, ABC):
 
 
 def _check_combines(x: Shaped, reduction: str) -> None:
-    if reduction != "none" and x.dtype in CLASSES["B"]:
-        raise ShapeError(f'reduction is "{reduction}", expected "none" because the element type is i1')
+    if reduction != "none" and x.dtype in (*CLASSES["Q"], *CLASSES["B"]):
+        raise ShapeError(f'reduction is "{reduction}", expected "none" because the element type is {x.dtype}')
 
 
 @irdl_op_definition

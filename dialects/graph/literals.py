@@ -27,7 +27,7 @@ from xdsl.ir import Attribute
 from xdsl.utils.exceptions import VerifyException
 
 from ...core.ir.element_types import ATTRIBUTES, dtype_name
-from ...te.dtypes import TABLE
+from ...te.dtypes import SIGNED, SMALL_INTEGERS, TABLE, integer_range
 from .element_types import CLASSES, check_number
 from .numerals import float_of_bits, float_text, parse_number, rounded
 from .properties import PropertyKind
@@ -43,6 +43,18 @@ MOST_PRINTED_ELEMENTS: Final = 64
 
 TRUE_BYTE: Final = 0xFF
 """The byte in which xDSL stores a true i1 element, which is minus one. A false one is stored as 0."""
+
+_SPREAD: Final = {
+    name: bytes(
+        (byte & 2**bits - 1) - (2**bits if signed and byte >> bits - 1 & 1 else 0) & 0xFF for byte in range(256)
+    )
+    for name, bits, signed in ((name, TABLE[name].bits, TABLE[name].kind == "signed") for name in SMALL_INTEGERS)
+}
+"""
+What each byte becomes in a dense attribute of small integers: bits above the value are those of its sign, or zeros.
+
+This is how xDSL stores them. In memory they are zeros.
+"""
 
 _elided: ContextVar[int | None] = ContextVar("stepwell_elided_constants", default=None)
 
@@ -103,19 +115,28 @@ def check_dense(attribute: Attribute, shaped: Shaped) -> None:
         raise VerifyException(f"the constant holds {found} elements, expected {count} for {shaped}")
     if shaped.dtype == "i1" and (rest := data.translate(None, bytes([0, TRUE_BYTE]))):
         raise VerifyException(f"an i1 element is stored as 0x{rest[0]:02X}, expected 0x00 or 0x{TRUE_BYTE:02X}")
+    if shaped.dtype in SMALL_INTEGERS and (rest := data.translate(None, _SPREAD[shaped.dtype])):
+        low, high = integer_range(shaped.dtype)
+        negative = f" or 0x{low & 0xFF:02X} to 0xFF" if low else ""
+        raise VerifyException(
+            f"an element of type {shaped.dtype} is stored as 0x{rest[0]:02X}, expected 0x00 to 0x{high:02X}{negative}"
+        )
 
 
 def dense_of_bytes(data: bytes, shaped: Shaped) -> DenseIntOrFPElementsAttr:
     """
     Returns the dense attribute of `data`, the elements in row-major order as they lie in memory.
 
-    The bytes are little endian, and an i1 is a byte 0 or 1. One element stands for all.
+    The bytes are little endian, and an i1 is a byte 0 or 1. Of the byte of a smaller integer, only its bits count. One
+    element stands for all.
     """
     count = size(shaped.shape) or 0
     if len(data) == TABLE[shaped.dtype].storage_bytes and count != 1:
         data = data * count
     if shaped.dtype == "i1":
         data = data.replace(b"\x01", bytes([TRUE_BYTE]))
+    if shaped.dtype in SMALL_INTEGERS:
+        data = data.translate(_SPREAD[shaped.dtype])
     attribute = DenseIntOrFPElementsAttr(tensor_type(shaped), BytesAttr(data))  # pyright: ignore
     check_dense(attribute, shaped)
     return attribute
@@ -125,9 +146,26 @@ def memory_bytes(attribute: DenseIntOrFPElementsAttr) -> bytes:
     """
     Returns the elements as they lie in memory, with an i1 as a byte 0 or 1. This is the inverse of `dense_of_bytes`.
     """
-    data = attribute.data.data
-    is_boolean = attribute.type.element_type == ATTRIBUTES["i1"]
-    return data.replace(bytes([TRUE_BYTE]), b"\x01") if is_boolean else data
+    dtype = dtype_name(attribute.type.element_type)
+    return unsigned_bytes(attribute.data.data, str(dtype))
+
+
+def unsigned_bytes(data: bytes, dtype: str) -> bytes:
+    """Returns the data of a dense attribute as it lies in memory: bits of a byte above those of the type are zeros."""
+    if dtype == "i1":
+        return data.replace(bytes([TRUE_BYTE]), b"\x01")
+    return data.translate(_SPREAD[f"u{dtype}"]) if dtype in SMALL_INTEGERS and dtype in SIGNED else data
+
+
+def with_signs(value: DenseIntOrFPElementsAttr, dtype: str) -> DenseIntOrFPElementsAttr:
+    """Returns an attribute as the text has it in normal form. Hexadecimal digits of an i4 may leave out its sign."""
+    data, bits = value.data.data, TABLE[dtype].bits
+    if dtype == "i1":
+        data = unsigned_bytes(data, dtype).replace(b"\x01", bytes([TRUE_BYTE]))
+    elif dtype in SMALL_INTEGERS:
+        spread = _SPREAD[dtype]
+        data = data.translate(spread[: 2**bits] + bytes(range(2**bits, 256)))
+    return value if data == value.data.data else DenseIntOrFPElementsAttr(value.type, BytesAttr(data))  # pyright: ignore
 
 
 def dense_of_values(values: Sequence[Any], shaped: Shaped) -> DenseIntOrFPElementsAttr:

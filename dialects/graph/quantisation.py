@@ -6,6 +6,7 @@ from typing import Final
 
 from xdsl.irdl import irdl_op_definition
 
+from ...te.dtypes import SMALL_INTEGERS
 from .base import PureGraphOp, tensor_operand, tensor_result
 from .normal_form import AXIS
 from .properties import INTEGER, prop
@@ -14,7 +15,7 @@ from .shapes import Shape, Shaped, ShapeError, compatible, normalise_axis, text
 PACKED_BITS: Final = (4, 8)
 """The bits of the weights of `graph.matmul_packed`."""
 
-QUANTISED: Final = ("i8", "ui8", "i16", "ui16", "i32")
+QUANTISED: Final = (*SMALL_INTEGERS, "i8", "ui8", "i16", "ui16", "i32")
 """Element types of quantised tensors."""
 
 
@@ -61,7 +62,7 @@ class QuantizeOp(PureGraphOp):
 
     operand = tensor_operand("F", "x")
     scale = tensor_operand("F", "x")
-    zero_point = tensor_operand("SU", "zero_point")
+    zero_point = tensor_operand("SUQ", "zero_point")
     axis = prop(AXIS, 1)
     block_size = prop(INTEGER, 0)
     result = tensor_result()
@@ -91,9 +92,9 @@ class DequantizeOp(PureGraphOp):
 
     name = "graph.dequantize"
 
-    operand = tensor_operand("SU", "x")
+    operand = tensor_operand("SUQ", "x")
     scale = tensor_operand("F", "scale")
-    zero_point = tensor_operand("SU", "x")
+    zero_point = tensor_operand("SUQ", "x")
     axis = prop(AXIS, 1)
     block_size = prop(INTEGER, 0)
     result = tensor_result()

@@ -24,7 +24,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from ...core.ir.element_types import ATTRIBUTES, dtype_name
 from ...lazy_dataclass import dataclass
-from ...te.dtypes import STORED_FLOATS
+from ...te.dtypes import STORED
 from .element_types import CLASSES, class_members, class_text, rejection
 from .shapes import Shaped
 
@@ -162,7 +162,7 @@ def checked_operands(op_type: type[IRDLOperation], operands: Sequence[SSAValue])
         shaped = shaped_of(value.type, name)
         if shaped.dtype not in class_members(constraint.classes):
             wanted = class_text(constraint.classes)
-            hint = " to compute with; convert with graph.astype" if shaped.dtype in STORED_FLOATS else ""
+            hint = " to compute with; convert with graph.astype" if shaped.dtype in STORED else ""
             raise VerifyException(f"{name} has element type {shaped.dtype}, expected {wanted}{hint}")
         leader, dtype = group_leader.setdefault(constraint.group, (name, shaped.dtype))
         if dtype != shaped.dtype:

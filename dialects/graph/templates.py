@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from xdsl.ir import SSAValue
 
+from ...te.dtypes import TABLE
 from .shapes import Shaped
 from .signature import shaped_of
 
@@ -17,8 +18,8 @@ def static(value: SSAValue, what: str = "the operand") -> tuple[tuple[int, ...],
 
 
 def element(dtype: str) -> str:
-    """Returns the element type in buffers. Integers have no sign there, and `i1` takes a byte."""
-    return "i8" if dtype == "i1" else dtype.replace("ui", "i")
+    """Returns the element type in buffers. Integers have no sign there, and `i1` and `i4` take a byte."""
+    return TABLE[dtype].storage
 
 
 def buffer(shape: tuple[int, ...], dtype: str) -> str:

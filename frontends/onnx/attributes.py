@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ...te.dtypes import is_small_integer
 from .errors import ConversionError
-from .types import DTYPES, type_text
+from .types import DTYPES, small_integers, type_text
 
 if TYPE_CHECKING:
     from onnx import AttributeProto, NodeProto
@@ -44,6 +45,8 @@ def _value(attribute: AttributeProto) -> Any:
         case AttributeProto.TENSOR:
             if value.data_type not in DTYPES:
                 raise ConversionError(f"attribute '{name}' has element type {type_text(value.data_type)}")
+            if is_small_integer(DTYPES[value.data_type]):
+                return small_integers(value)
             return numpy_helper.to_array(value)
         case AttributeProto.INTS | AttributeProto.FLOATS:
             return tuple(value)

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final
 
+import numpy as np
+
+from ...core.packing import unpack
 from ...te import dtypes
+
+if TYPE_CHECKING:
+    from onnx import TensorProto
 
 DTYPES: Final[dict[int, str]] = {
     1: "f32",
@@ -22,11 +28,17 @@ DTYPES: Final[dict[int, str]] = {
     16: "bf16",
     17: "f8E4M3FN",
     19: "f8E5M2",
+    21: "ui4",
+    22: "i4",
+    25: "ui2",
+    26: "i2",
 }
 """`TensorProto.DataType` to the name of an element type. Source: ONNX IR specification, onnx.proto."""
 
-ELEMENT_BITS: Final[dict[str, int]] = {name: 8 * dtypes.TABLE[name].storage_bytes for name in DTYPES.values()}
-"""Bits that an element takes in memory."""
+ELEMENT_BITS: Final[dict[str, int]] = {
+    name: 8 * dtypes.TABLE[name].storage_bytes // dtypes.TABLE[name].per_byte for name in DTYPES.values()
+}
+"""Bits that an element takes in files."""
 
 FIELDS: Final[dict[str, str]] = {
     name: {"f32": "float_data", "f64": "double_data", "i64": "int64_data"}.get(
@@ -34,7 +46,11 @@ FIELDS: Final[dict[str, str]] = {
     )
     for name in DTYPES.values()
 }
-"""The field of a `TensorProto` with the elements of a type, where they are not raw bytes. Source: onnx.proto."""
+"""
+The field of a `TensorProto` with the elements of a type, where they are not raw bytes. Source: onnx.proto.
+
+Integers of less than a byte stand there in packed bytes.
+"""
 
 OTHER_TYPES: Final[dict[int, str]] = {
     0: "undefined",
@@ -43,12 +59,8 @@ OTHER_TYPES: Final[dict[int, str]] = {
     15: "complex128",
     18: "float8e4m3fnuz",
     20: "float8e5m2fnuz",
-    21: "uint4",
-    22: "int4",
     23: "float4e2m1",
     24: "float8e8m0",
-    25: "uint2",
-    26: "int2",
 }
 """Element types of ONNX without a counterpart."""
 
@@ -56,3 +68,15 @@ OTHER_TYPES: Final[dict[int, str]] = {
 def type_text(data_type: int) -> str:
     """Returns the name of an ONNX element type, for messages."""
     return DTYPES.get(data_type) or OTHER_TYPES.get(data_type) or f"number {data_type}"
+
+
+def small_integers(tensor: TensorProto) -> np.ndarray[Any, Any]:
+    """Returns the elements of a tensor of small integers that has been checked and is in no other file."""
+    return unpack(small_bytes(tensor), DTYPES[tensor.data_type], tensor.dims)
+
+
+def small_bytes(tensor: TensorProto) -> np.ndarray[Any, Any]:
+    """Returns the bytes of a tensor of small integers that is in no other file."""
+    if tensor.HasField("raw_data"):
+        return np.frombuffer(tensor.raw_data, np.uint8)
+    return np.array(tensor.int32_data, np.int64).astype(np.uint8)

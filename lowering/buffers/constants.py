@@ -10,7 +10,6 @@ from xdsl.dialects.builtin import (
     DenseIntOrFPElementsAttr,
     IndexType,
     IntegerAttr,
-    IntegerType,
     MemRefType,
     ModuleOp,
     StringAttr,
@@ -21,6 +20,7 @@ from xdsl.ir import Operation
 
 from ...core.messages.locations import copy_location
 from ...dialects.graph.constants import ConstantOp
+from ...dialects.graph.literals import memory_bytes
 from ..shared.te_types import storage_of
 
 
@@ -76,7 +76,4 @@ def stored(value: DenseIntOrFPElementsAttr) -> DenseIntOrFPElementsAttr:
     if storage == element:
         return value
     type_ = TensorType(storage, value.type.get_shape())
-    data = value.data.data
-    if element == IntegerType(1):
-        data = bytes(1 if byte else 0 for byte in data)
-    return DenseIntOrFPElementsAttr(type_, BytesAttr(data))  # pyright: ignore[reportArgumentType]
+    return DenseIntOrFPElementsAttr(type_, BytesAttr(memory_bytes(value)))  # pyright: ignore[reportArgumentType]

@@ -17,6 +17,10 @@ def emit_cast(ops: ScalarOps, value: SSAValue, source: str, target: str) -> SSAV
     """Converts `value` of element type `source` to element type `target`."""
     if source == target:
         return value
+    if dtypes.is_small_integer(source):
+        return emit_cast(ops, whole_byte(ops, value, source), byte_of(source), target)
+    if dtypes.is_small_integer(target):
+        return _to_small_integer(ops, value, source, target)
     if target == "i1":
         zero = ops.constant(0, source)
         if dtypes.is_float(source):
@@ -29,6 +33,30 @@ def emit_cast(ops: ScalarOps, value: SSAValue, source: str, target: str) -> SSAV
     if dtypes.is_float(target):
         return _integer_to_float(ops, value, source, target)
     return _integer_to_integer(ops, value, source, target)
+
+
+def byte_of(dtype: str) -> str:
+    """Returns the integer of 8 bits that holds the values of an integer of less."""
+    return "ui8" if dtypes.is_unsigned(dtype) else "i8"
+
+
+def whole_byte(ops: ScalarOps, value: SSAValue, dtype: str) -> SSAValue:
+    """Returns a small integer as one of 8 bits. Upper bits, which do not count, become zeros or those of the sign."""
+    byte, bits = byte_of(dtype), dtypes.bit_width(dtype)
+    low = ops.add(arith.AndIOp(value, ops.constant(2**bits - 1, byte)))
+    if dtypes.is_unsigned(dtype):
+        return low
+    sign = ops.constant(2 ** (bits - 1), byte)
+    return ops.add(arith.SubiOp(ops.add(arith.XOrIOp(low, sign)), sign))
+
+
+def _to_small_integer(ops: ScalarOps, value: SSAValue, source: str, target: str) -> SSAValue:
+    """Floats saturate, integers wrap. Upper bits of the byte are zeros, as in arrays of NumPy."""
+    if dtypes.is_float(source):
+        result = _float_to_integer(ops, value, source, target)
+    else:
+        result = emit_cast(ops, value, source, byte_of(target))
+    return ops.add(arith.AndIOp(result, ops.constant(2 ** dtypes.bit_width(target) - 1, byte_of(target))))
 
 
 def _float_to_float(ops: ScalarOps, value: SSAValue, source: str, target: str) -> SSAValue:

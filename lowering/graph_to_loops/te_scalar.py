@@ -23,7 +23,7 @@ from ...te.nodes import BitCast, Cast, Check, FusedMultiplyAdd, Select
 from ...te.tensor import Load
 from ..shared.te_types import compute_type
 from .scalar_ops import ScalarOps
-from .te_casts import emit_cast
+from .te_casts import emit_cast, whole_byte
 
 REDUCTION_FLAGS = arith.FastMathFlagsAttr([FastMathFlag.REASSOC, FastMathFlag.ALLOW_CONTRACT])
 """
@@ -241,6 +241,8 @@ class ScalarExpression(ScalarOps):
 
     def _compare(self, expr: Compare) -> SSAValue:
         lhs, rhs, dtype = self.emit(expr.lhs), self.emit(expr.rhs), expr.lhs.dtype
+        if dtypes.is_small_integer(dtype):
+            lhs, rhs = whole_byte(self, lhs, dtype), whole_byte(self, rhs, dtype)
         if dtypes.is_float(dtype):
             return self.compare_float(_FLOAT_PREDICATES[expr.function], lhs, rhs)
         table = _UNSIGNED_PREDICATES if dtypes.is_unsigned(dtype) else _SIGNED_PREDICATES

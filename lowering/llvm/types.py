@@ -100,6 +100,8 @@ def row_major_strides(shape: tuple[int, ...]) -> tuple[int, ...]:
 
 def element_bytes(element_type: Attribute) -> int:
     """Returns the bytes of an element in memory. Raises `UnsupportedTypeError` for a type without memory form."""
+    if isinstance(element_type, IntegerType) and 1 < element_type.width.data < 8:
+        raise UnsupportedTypeError(f"element type {element_type} has no form in memory, where an i8 holds it")
     if (size := element_types.element_bytes(element_type)) is not None:
         return size
     if isinstance(element_type, LLVMPointerType):

@@ -14,9 +14,15 @@ from ...te import dtypes
 
 @cache
 def compute_type(dtype: str) -> Attribute:
-    """Returns the type of a value of element type `dtype` in a register: integers are signless, `i1` is `i1`."""
+    """
+    Returns the type of a value of element type `dtype` in a register: integers are signless, `i1` is `i1`.
+
+    An integer of less than a byte is an `i8`, whose upper bits do not count.
+    """
     if dtype == "index":
         return IndexType()
+    if dtypes.is_small_integer(dtype):
+        return IntegerType(8)
     return FLOATS.get(dtype) or IntegerType(dtypes.bit_width(dtype))
 
 

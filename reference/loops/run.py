@@ -11,6 +11,7 @@ import numpy as np
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr
 from xdsl.ir import Operation
 
+from ...core.packing import weight_array
 from ...core.roles import INSTANCES, KEY, prepare_function
 from ...dialects.tensor_loop import FuncOp
 from ..element_types import Array
@@ -125,8 +126,8 @@ def _run(
 
 def _weight(machine: Machine, entry: Operation, key: str, weights: Mapping[str, Array]) -> Array:
     """Returns a weight that is given, or the result of a prepare function."""
-    if key in weights:
-        return np.asarray(weights[key])
+    if (found := weight_array(weights, key)) is not None:
+        return found
     function = prepare_function(key)
     if function is None:
         raise fault("unknown", entry, f"weight '{key}' was not given")

@@ -18,7 +18,7 @@ from ...core.messages.diagnostics import fail
 from ...core.messages.locations import copy_location, source_directory
 from ...core.passes.base import StepwellPass
 from ...core.roles import WEIGHTS as ATTRIBUTE
-from ...core.weights import RawTensor, WeightFile, WeightsError, open_weights, raw_tensor, write_weights
+from ...core.weights import RawTensor, WeightFile, WeightsError, open_weights, raw_of_memory, raw_tensor, write_weights
 from ...dialects.graph import ConstantOp, WeightOp
 from ...lazy_dataclass import dataclass
 
@@ -96,7 +96,7 @@ class ExternalizeWeightsPass(StepwellPass):
                 key = by_content[value] = free_key(constant.results[0].name_hint, tensors)
                 shaped = constant.shaped
                 shape = tuple(dim for dim in shaped.shape if dim is not None)
-                tensors[key] = RawTensor(shaped.dtype, shape, constant.data)
+                tensors[key] = raw_of_memory(constant.data, shaped.dtype, shape)
             type_ = constant.results[0].type
             assert isinstance(type_, TensorType)
             replace(constant, WeightOp(key, type_))

@@ -25,6 +25,7 @@ from ...dialects.graph.quantisation import DequantizeOp
 from ...patterns.language.constants import splat_number
 from ...patterns.language.match import Match, as_value
 from ...patterns.language.registry import Thing, builder, condition
+from ...te.dtypes import SMALL_INTEGERS
 from ..inference.quantisation import dtype_of, emit, shape_of
 from .moves import FLIP, full
 from .scales import is_prepared
@@ -40,6 +41,12 @@ MOST_TERMS: Final = 1 << 15
 def byte(match: Match, thing: Thing) -> bool:
     """The elements are of type i8 or ui8."""
     return dtype_of(as_value(thing)) in ("i8", "ui8")
+
+
+@condition("byte-or-less")
+def byte_or_less(match: Match, thing: Thing) -> bool:
+    """The elements are integers of 8, 4 or 2 bits."""
+    return dtype_of(as_value(thing)) in ("i8", "ui8", *SMALL_INTEGERS)
 
 
 @condition("float32")

@@ -50,9 +50,9 @@ pattern.rule "integer-matmul" quantised doc "matmul(dequantize(x), dequantize(w)
 
 // Weights alone. Sums are regrouped, and the scale is multiplied when a block is summed up.
 
-pattern.rule "packed-matmul" rounding doc "matmul(x, dequantize(w)) reads constant bytes w, with a scale for each column or block of one"
+pattern.rule "packed-matmul" rounding doc "matmul(x, dequantize(w)) reads constant integers w of up to 8 bits, with a scale for each column or block of one"
   : matmul(%x, dequantize(%w, %s, %z) as %kernel) => @packed-matmul(%root, %kernel)
-  where float32(%root), byte(%w), prepared(%kernel) remark "kept on floats: the weights are not known at load",
+  where float32(%root), byte-or-less(%w), prepared(%kernel) remark "kept on floats: the weights are not known at load",
     blocks-of-columns(%kernel) remark "kept on floats: the scales are not those of columns or of whole blocks of them"
 
 // Scales.

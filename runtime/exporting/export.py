@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from ...core.messages.files import write_file
+from ...core.packing import in_bytes
 from ...core.roles import RUN_PARALLEL
 from ...core.weights import open_weights, write_weights
 from ...lazy_dataclass import dataclass
@@ -156,11 +157,16 @@ def _write_weights(path: Path, layout: Layout, arrays: Mapping[str, Any], own: P
     Where `path` is the side-car `own` that they come from, that is used as it stands, so that it keeps all that it has.
     Raises CompileError where its tensors are not aligned.
     """
-    wanted = {key: arrays[key] for key in layout.weights}
+    # C code reads elements as they lie in memory: a small integer is a byte.
+    wanted = {key: in_bytes(arrays[key]) for key in layout.weights}
     if not wanted:
         return None
     if own is None or not path.exists() or not own.exists() or not path.samefile(own):
         write_weights(path, wanted)
+    elif any(wanted[key] is not arrays[key] for key in wanted):
+        raise CompileError(
+            f"tensors in '{path}' share bytes, and it is the side-car of the program: export under another name"
+        )
     elif any(not array.flags.aligned for array in wanted.values()):
         raise CompileError(
             f"tensors in '{path}' are not aligned, and it is the side-car of the program: export under another name"

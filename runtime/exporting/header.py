@@ -16,6 +16,8 @@ C_TYPES = {
     "f32": "float",
     "f64": "double",
     "i1": "uint8_t, 0 or 1",
+    **{f"i{bits}": f"uint8_t, an integer with a sign in the lower {bits} bits" for bits in (2, 4)},
+    **{f"ui{bits}": f"uint8_t, an integer in the lower {bits} bits" for bits in (2, 4)},
     **{f"i{bits}": f"int{bits}_t" for bits in (8, 16, 32, 64)},
     **{f"ui{bits}": f"uint{bits}_t" for bits in (8, 16, 32, 64)},
 }

@@ -15,6 +15,7 @@ STARTS_FAST: Final = {
     "analysis/drawing/show.py": "IPython",
     "analysis/ranges/checks.py": "analysis.ranges.function_faults",
     "core/mapped.py": "numpy",
+    "core/packing.py": "numpy",
     "core/messages/diagnostics.py": "core.messages.locations difflib",
     "core/installed.py": "importlib",
     "core/weights.py": "numpy",

@@ -23,7 +23,7 @@ writes the page again:
 STEPWELL_FULL=1 STEPWELL_UPDATE_DOCS=1 python -m pytest test/unit/frontends/test_onnx_node_suite.py
 ```
 
-A case counts when its tensors are of static shapes, and of element types that Stepwell has: bool, 8 to 64 bit
+A case counts when its tensors are of static shapes, and of element types that Stepwell has: bool, 2 to 64 bit
 integers, f8E4M3FN, f8E5M2, f16, f32, f64. Inputs that fix shapes (the target of `Reshape`, the axes of a reduction) are
 bound at import. In an *expanded* case ONNX's own definition of an operator stands for it. Results are compared with the
 tolerances of each case (mostly 1e-3 relative, 1e-7 absolute) and two units in the last place of the largest element.

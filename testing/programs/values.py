@@ -8,7 +8,7 @@ import ml_dtypes
 import numpy as np
 
 from ...reference.element_types import DTYPES, convert, number, round_to
-from ...te.dtypes import FLOATS
+from ...te.dtypes import FLOATS, SMALL_INTEGERS
 
 Array = np.ndarray[Any, Any]
 
@@ -37,7 +37,7 @@ def arrays_of(seed: int, shape: tuple[int, ...], dtype: str, flavour: str) -> Ar
 
 
 def _indices(random: np.random.Generator, shape: tuple[int, ...], dtype: str, size: int) -> Array:
-    limits = np.iinfo(DTYPES[dtype])
+    limits = ml_dtypes.iinfo(DTYPES[dtype])
     low, high = max(-size, int(limits.min)), min(size - 1, int(limits.max))
     return random.integers(low, high + 1, shape, dtype=np.int64).astype(DTYPES[dtype])
 
@@ -88,13 +88,14 @@ def _mixed(random: np.random.Generator, plain: Array, special: Array, share: flo
 
 
 def _integers(random: np.random.Generator, shape: tuple[int, ...], dtype: str, flavour: str) -> Array:
-    limits = np.iinfo(DTYPES[dtype])
+    limits = ml_dtypes.iinfo(DTYPES[dtype])
     low, high = int(limits.min), int(limits.max)
     if flavour in ("small", "positive", "near-one"):
         first = 1 if flavour == "positive" else max(low, -4)
         return random.integers(first, 9, shape).astype(DTYPES[dtype])
     near = random.integers(max(low, -20), 21, shape).astype(np.int64)
-    whole = random.integers(low, high, shape, dtype=DTYPES[dtype].type, endpoint=True)
+    drawn = np.int8 if dtype in SMALL_INTEGERS else DTYPES[dtype].type
+    whole = random.integers(low, high, shape, dtype=drawn, endpoint=True).astype(DTYPES[dtype])
     edges = np.array([number(edge, DTYPES[dtype]) for edge in (low, low + 1, high, high - 1, 0, 1, -1)])
     result = np.where(random.integers(0, 2, shape) == 1, whole, convert(near, DTYPES[dtype])).astype(DTYPES[dtype])
     result = _mixed(random, result, edges, 0.25)

@@ -16,6 +16,7 @@ from ...core.messages.points import SourcePoint
 from ...lazy_dataclass import dataclass
 from ...reference.element_types import Array
 from ...reference.loops.state import symbol_of
+from ...te.dtypes import TABLE
 from ..check import CheckOptions
 from ..compare import Mismatch, exactly, nearly
 from ..entries import Entry, Input, entries, weights_of
@@ -96,8 +97,7 @@ def _add_low(entries: dict[str, Entry], others: dict[str, Entry], module: Module
 
 def _kind(given: Input) -> tuple[str, tuple[int, ...]]:
     """Returns the element type and the shape of an argument. Lower levels have no signs, and booleans as bytes."""
-    dtype = "i8" if given.dtype == "i1" else given.dtype.removeprefix("u")
-    return dtype, given.shape
+    return TABLE[given.dtype].storage, given.shape
 
 
 def _inputs(entry: Entry, options: CheckOptions) -> Sequence[InputSet]:

@@ -19,7 +19,7 @@ from ....dialects.graph.shapes import Shaped
 from ....dialects.graph.signature import tensor_type
 from ..errors import ConversionError
 from ..value import Value
-from .values import KnownValue, RuntimeValue
+from .values import Initialiser, KnownValue, RuntimeValue
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     import numpy as np
     from onnx import GraphProto
 
+    from ....core.weights import RawTensor
     from .scopes import Scope
 
 LARGEST_LITERAL: Final = 1024
@@ -63,8 +64,8 @@ class GraphBuilder:
         """Which outputs of the node have a name."""
         self.has_file = False
         """Whether the weights are written to a file that the caller named."""
-        self.weights: dict[str, np.ndarray[Any, Any]] = {}
-        """The arrays that are too large for the text, by key."""
+        self.weights: dict[str, np.ndarray[Any, Any] | RawTensor] = {}
+        """The arrays that are too large for the text, by key. Small integers of the model are as its file has them."""
         self.scope: Scope | None = None
         """The names that bodies of the node see."""
         self.shapes: dict[tuple[Block, SSAValue], Value] = {}
@@ -114,7 +115,7 @@ class GraphBuilder:
             case RuntimeValue():
                 return operand.ssa
             case Value():
-                if operand.known is None:
+                if not isinstance(operand, Initialiser) and operand.known is None:
                     return operand.computed(self)
                 return self._literal(operand, getattr(operand, "key", "constant"))
             case bool() | int() | float():
@@ -135,9 +136,13 @@ class GraphBuilder:
         return self._add_literal(("full", repr(value), shaped), lambda: FullOp(value, tensor_type(shaped)))
 
     def _literal(self, value: Value, key: str) -> SSAValue:
-        known = value.known
-        assert known is not None
-        if self._is_literal(value, known):
+        packed = value.packed if isinstance(value, Initialiser) else None
+        if packed is None or prod(packed.shape) <= LARGEST_LITERAL:
+            known = value.known
+            assert known is not None
+        else:
+            known = None  # It stays packed, as the file of the model has it.
+        if known is not None and self._is_literal(value, known):
             content = (known.tobytes(), value.shaped)
             return self._add_literal(content, lambda: ConstantOp.from_array(known))
         self._values.append(value)  # no other value may get its identity
@@ -155,7 +160,8 @@ class GraphBuilder:
         while free in self.weights:
             number += 1
             free = f"{key}_{number}"
-        array = value.known
+        packed = value.packed if isinstance(value, Initialiser) else None
+        array = value.known if packed is None else packed
         assert array is not None
         self.weights[free] = array
         return free

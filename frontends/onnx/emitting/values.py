@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import SSAValue
 
+from ....core.weights import RawTensor
 from ....dialects.graph.shapes import Shaped
 from ....dialects.graph.signature import shaped_of
-from ....te.dtypes import of_numpy
+from ....te.dtypes import is_small_integer, of_numpy
 from ..errors import ConversionError
 from ..files.model import Model
-from ..files.tensors import stored_array
+from ..files.tensors import stored_array, stored_bytes
 from ..types import DTYPES
 from ..value import Value, ValueBuilder
 
@@ -76,6 +77,15 @@ class Initialiser(Value):
         if self._array is None:
             self._array = stored_array(self._model, self._proto, self._raw)
         return self._array
+
+    @property
+    def packed(self) -> RawTensor | None:
+        """The bytes of small integers as the file holds them, not copied. It is `None` for other elements."""
+        dtype, shape = self._shaped.dtype, tuple(self._proto.dims)
+        if not is_small_integer(dtype):
+            return None
+        data = stored_bytes(self._model, self._proto, self._raw)
+        return RawTensor(dtype, shape, memoryview(data))  # pyright: ignore[reportArgumentType]
 
 
 class SequenceValue(Value):

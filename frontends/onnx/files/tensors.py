@@ -11,9 +11,10 @@ import numpy as np
 
 from ....core.mapped import map_file
 from ....core.messages.files import reason_of
+from ....core.packing import file_bytes, unpack
 from ....te import dtypes
 from ..errors import fail
-from ..types import DTYPES, ELEMENT_BITS, FIELDS, type_text
+from ..types import DTYPES, FIELDS, small_bytes, type_text
 from .model import Model, all_nodes
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def check_tensor(model: Model, tensor: TensorProto, what: str, raw: np.ndarray[A
     check_extents(model.name, what, tensor.dims)
     dtype = DTYPES[tensor.data_type]
     count = prod(tensor.dims)
-    expected = count * ELEMENT_BITS[dtype] // 8
+    expected = file_bytes(tensor.dims, dtype)
     text = f"{'x'.join(map(str, tensor.dims))}{'x' if tensor.dims else ''}{dtype}"
     if tensor.data_location == tensor.EXTERNAL:
         _check_external(model, tensor, what, expected, text)
@@ -55,7 +56,10 @@ def check_tensor(model: Model, tensor: TensorProto, what: str, raw: np.ndarray[A
             fail(model.name, f"{what} holds {held} bytes, expected {expected} for {text}")
     else:
         found = len(getattr(tensor, FIELDS[dtype]))
-        if found != count:
+        if dtypes.is_small_integer(dtype):
+            if found != expected:
+                fail(model.name, f"{what} holds {found} bytes in {FIELDS[dtype]}, expected {expected} for {text}")
+        elif found != count:
             fail(model.name, f"{what} holds {found} elements in {FIELDS[dtype]}, expected {count} for {text}")
 
 
@@ -113,21 +117,32 @@ def stored_array(model: Model, tensor: TensorProto, raw: np.ndarray[Any, Any] | 
     """
     from onnx import numpy_helper
 
+    dtype = DTYPES[tensor.data_type]
+    if dtypes.is_small_integer(dtype):
+        return unpack(stored_bytes(model, tensor, raw), dtype, tensor.dims)
     if raw is None and tensor.data_location == tensor.EXTERNAL:
         raw = _external_bytes(model, tensor)
     if raw is None:
         return numpy_helper.to_array(tensor)
-    dtype = DTYPES[tensor.data_type]
     if dtype == "i1" and raw.size and raw.max() > 1:
         return (raw != 0).reshape(tensor.dims)
     return raw.view(dtypes.numpy_dtype(dtype)).reshape(tensor.dims)
+
+
+def stored_bytes(model: Model, tensor: TensorProto, raw: np.ndarray[Any, Any] | None = None) -> np.ndarray[Any, Any]:
+    """Returns the bytes of an initialiser of small integers that has been checked, as `stored_array` its elements."""
+    if raw is not None:
+        return raw
+    if tensor.data_location == tensor.EXTERNAL:
+        return _external_bytes(model, tensor)
+    return small_bytes(tensor)
 
 
 def _external_bytes(model: Model, tensor: TensorProto) -> np.ndarray[Any, Any]:
     """Returns the bytes of a tensor in a file of its own, which has been checked."""
     entries = {entry.key: entry.value for entry in tensor.external_data}
     path = Path(model.folder) / entries["location"]
-    length = prod(tensor.dims) * ELEMENT_BITS[DTYPES[tensor.data_type]] // 8
+    length = file_bytes(tensor.dims, DTYPES[tensor.data_type])
     offset = int(entries.get("offset", "0"))
     try:
         if path.stat().st_size >= LEAST_MAPPED:

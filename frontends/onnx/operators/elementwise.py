@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ....te import numeric
-from ....te.dtypes import STORED_FLOATS, TABLE
+from ....te.dtypes import STORED, STORED_FLOATS, TABLE, is_float, is_small_integer
 from ..emitting.folding import LARGEST
 from ..emitting.graph_builder import GraphBuilder
 from ..emitting.values import dtype_of
@@ -145,10 +145,14 @@ def converted(b: GraphBuilder, x: Value, dtype: str, saturate: int) -> Value:
     """
     Returns `x` as `dtype`. What lies beyond a float of 8 bits, infinities too, is its greatest number if `saturate`.
 
+    A number beyond an integer of less than a byte loses its upper bits. The operator leaves it open, its cases do not.
+
     Source: the tables of the operator Cast. Rounding what was clipped is clipping what was rounded.
     """
     if dtype == x.dtype:
         return x
+    if is_small_integer(dtype) and is_float(x.dtype):
+        x = b.astype(x, dtype="i32")
     if saturate and dtype in STORED_FLOATS:
         wide = x if x.dtype == "f64" else b.astype(x, dtype="f32")
         x = b.clip(wide, min=-TABLE[dtype].greatest, max=TABLE[dtype].greatest)
@@ -161,7 +165,7 @@ def cast_like(b: GraphBuilder, x: Value, like: Value, *, saturate: int = 1, roun
     if like.dtype == x.dtype:
         return x
     known = x.known
-    if known is None or known.size > LARGEST or like.dtype in STORED_FLOATS:
+    if known is None or known.size > LARGEST or like.dtype in STORED:
         return converted(b, x, like.dtype, saturate)
     return b.constant(numeric.cast(x.dtype, like.dtype, known))
 

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ....te.dtypes import STORED_FLOATS, is_float
+from ....te.dtypes import SMALL_INTEGERS, STORED_FLOATS, is_float
 from ..emitting.graph_builder import GraphBuilder
 from ..emitting.values import KnownValue
 from ..errors import ConversionError
@@ -27,10 +27,10 @@ from .signed_bytes import (
     times,
 )
 
-QUANTIZED: Final = ("ui8", "i8", "ui16", "i16", *STORED_FLOATS)
+QUANTIZED: Final = ("ui8", "i8", "ui16", "i16", *SMALL_INTEGERS, *STORED_FLOATS)
 """Element types that floats are quantised to."""
 
-INTEGERS: Final = ("ui8", "i8", "ui16", "i16", "i32")
+INTEGERS: Final = ("ui8", "i8", "ui16", "i16", *SMALL_INTEGERS, "i32")
 """Element types of `graph.quantize` and `graph.dequantize`."""
 
 COMPUTED: Final = ("f32", "f16", "bf16")
@@ -66,7 +66,8 @@ def quantize_linear(
     if dtype not in QUANTIZED:
         raise ConversionError(f"the result has element type {dtype}, expected one of {', '.join(QUANTIZED)}")
     at = dtype_of_number(precision) if precision else scale.dtype
-    _check_scale(scale)
+    _check_scale(scale, divides=True)
+    _check_block_size(block_size)
     if dtype in INTEGERS and at in COMPUTED and None not in scale.shape:
         steps = cast(b, scale, at)
         operands, places = _conversion(b, x, steps, zero_point, dtype, axis, block_size)
@@ -84,7 +85,7 @@ def requantized(b: GraphBuilder, x: Value, zero_point: Value | None, dtype: str,
     rounded = cast(b, x if dtype in STORED_FLOATS else b.round(x), "f32")
     if zero_point is not None and not is_zero(zero_point):
         rounded = b.add(rounded, cast(b, zero_point, "f32"))
-    return converted(b, rounded, dtype, saturate)
+    return converted(b, rounded, dtype, saturate) if dtype in STORED_FLOATS else cast(b, rounded, dtype)
 
 
 @converter("DequantizeLinear", since=10)
@@ -99,9 +100,12 @@ def dequantize_linear(
     output_dtype: int = 0,
 ) -> Value:
     """`(x - zero_point) * scale`, in f32, in which the difference is exact for all but 32-bit integers."""
-    _check_scale(scale)
+    _check_scale(scale, divides=False)
+    _check_block_size(block_size)
     if x.dtype not in (*QUANTIZED, "i32"):
         raise ConversionError(f"the input is {x.shaped}, expected one of {', '.join(QUANTIZED)}, i32")
+    if zero_point is not None and zero_point.dtype != x.dtype:
+        raise ConversionError(f"zero_point is {zero_point.shaped}, expected elements of {x.dtype} as the input has")
     dtype = dtype_of_number(output_dtype) if output_dtype else scale.dtype
     if x.dtype in INTEGERS and dtype == scale.dtype in COMPUTED and None not in scale.shape:
         operands, places = _conversion(b, x, scale, zero_point, x.dtype, axis, block_size)
@@ -188,9 +192,28 @@ def _blocks(b: GraphBuilder, value: Value, x: Value, axis: int, block_size: int,
     return b.strided_slice(spread, axes=(axis,), begin=(0,), end=(extent,))
 
 
-def _check_scale(scale: Value) -> None:
+def _check_scale(scale: Value, divides: bool) -> None:
+    """
+    Raises for scales that are not floats, and for known ones that make no numbers: NaN, infinities, and what divides
+    that is not positive. Blocks of zeros are stored with a scale of 0, and blocks of few bits with negative ones.
+    """
     if not is_float(scale.dtype):
         raise ConversionError(f"scale is {scale.shaped}, expected floats")
+    if scale.known is None:
+        return
+    numbers = np.asarray(scale.known).astype(np.float64)
+    wrong = ~np.isfinite(numbers) | ((numbers <= 0) & divides)
+    if wrong.any():
+        place = tuple(int(index) for index in np.argwhere(wrong)[0])
+        where = f" at {place}" if place else ""
+        raise ConversionError(
+            f"scale has {numbers[place]}{where}, expected {'positive' if divides else 'finite'} numbers"
+        )
+
+
+def _check_block_size(block_size: int) -> None:
+    if block_size < 0:
+        raise ConversionError(f"block_size is {block_size}, expected at least 0")
 
 
 # Products

@@ -316,7 +316,8 @@ def test_variants_that_are_refused() -> None:
     message = refused("QuantizeLinear", {"x": X, "s": square}, version=13)
     assert "scale is tensor<2x3xf32>, expected a scalar, a vector, or with block_size the rank" in message
     message = refused("DequantizeLinear", {"x": X.astype(np.int64), "s": one}, version=13)
-    assert "the input is tensor<2x4xi64>, expected one of ui8, i8, ui16, i16, f8E4M3FN, f8E5M2, i32" in message
+    types = "ui8, i8, ui16, i16, i2, i4, ui2, ui4, f8E4M3FN, f8E5M2, i32"
+    assert f"the input is tensor<2x4xi64>, expected one of {types}" in message
     message = refused("MatMulInteger", {"a": X.astype(np.int16), "b": X.T.astype(np.int8)}, version=10)
     assert "an operand is tensor<2x4xi16>, expected ui8 or i8" in message
     image, zeros = np.zeros((1, 2, 2, 2), np.uint8), np.zeros((2,), np.uint8)

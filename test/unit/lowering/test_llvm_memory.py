@@ -248,6 +248,7 @@ def test_atomic_updates():
         ("", "%x: memref<4xf32, strided<[?]>>", "has a dynamic stride; run specialize-shapes first"),
         ('', '%x: memref<4xf32, "shared">', 'has memory space "shared"; expected the default space'),
         ("", "%x: memref<4xi7>", "element type i7 has no form in memory"),
+        ("", "%x: memref<4xi4>", "element type i4 has no form in memory, where an i8 holds it"),
         ("", "%x: memref<4xui8>", "has a sign; below tensor_loop integers are signless"),
         ("", "%x: tensor<4xf32>", "type tensor<4xf32> has no counterpart in the llvm dialect"),
         ("%v = arith.constant dense<0.0> : vector<2x2x2xf32>", "", "is neither a 1-D vector nor"),

@@ -12,7 +12,7 @@ from stepwell.core.ir.element_types import ATTRIBUTES
 from stepwell.core.weights import DTYPES as WEIGHTS
 from stepwell.frontends.onnx.types import DTYPES as ONNX
 from stepwell.runtime.exporting.header import C_TYPES
-from stepwell.te.dtypes import ALL, FLOATS, STORED_FLOATS, TABLE, holds_all, numpy_dtype, of_numpy
+from stepwell.te.dtypes import ALL, FLOATS, SMALL_INTEGERS, STORED_FLOATS, TABLE, holds_all, numpy_dtype, of_numpy
 
 
 @pytest.mark.parametrize("dtype", FLOATS)
@@ -28,7 +28,7 @@ def test_rows_of_floats_are_the_formats_of_numpy(dtype: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "table", [ATTRIBUTES, C_TYPES, WEIGHTS.values(), ONNX.values()], ids=["ir", "c", "file", "onnx"]
+    "table", [ATTRIBUTES, C_TYPES, [*WEIGHTS.values(), *SMALL_INTEGERS], ONNX.values()], ids=["ir", "c", "file", "onnx"]
 )
 def test_no_list_leaves_a_type_out(table: object) -> None:
     assert sorted(table) == sorted(ALL)  # type: ignore[call-overload]

@@ -33,7 +33,7 @@ func.func @f() {
 // -----
 
 func.func @f() {
-  // expected-error@+1 {{the constant: element type index is not supported, expected one of f16, bf16, f32, f64, f8E4M3FN, f8E5M2, i1, i8, i16, i32, i64, ui8, ui16, ui32, ui64}}
+  // expected-error@+1 {{the constant: element type index is not supported, expected one of f16, bf16, f32, f64, f8E4M3FN, f8E5M2, i1, i2, i4, i8, i16, i32, i64, ui2, ui4, ui8, ui16, ui32, ui64}}
   %0 = graph.constant dense<1> : tensor<2xindex>
   func.return
 }

@@ -58,7 +58,7 @@ func.func @no_two_bytes() {
 
 /// Other formats of MLIR are none of ours.
 func.func @no_other_format(%x: tensor<4xf8E4M3FNUZ>) {
-  // expected-error@+1 {{'graph.reshape': operand: element type f8E4M3FNUZ is not supported, expected one of f16, bf16, f32, f64, f8E4M3FN, f8E5M2, i1, i8, i16, i32, i64, ui8, ui16, ui32, ui64}}
+  // expected-error@+1 {{'graph.reshape': operand: element type f8E4M3FNUZ is not supported, expected one of f16, bf16, f32, f64, f8E4M3FN, f8E5M2, i1, i2, i4, i8, i16, i32, i64, ui2, ui4, ui8, ui16, ui32, ui64}}
   %y = graph.reshape %x, shape = [2, 2] : (tensor<4xf8E4M3FNUZ>) -> tensor<2x2xf8E4M3FNUZ>
   func.return
 }

@@ -73,7 +73,7 @@ func.func @f(%x: tensor<4xsi8>) {
 // -----
 
 func.func @f(%x: tensor<4xf80>) {
-  // expected-error@+1 {{'graph.relu': operand: element type f80 is not supported, expected one of f16, bf16, f32, f64, f8E4M3FN, f8E5M2, i1, i8, i16, i32, i64, ui8, ui16, ui32, ui64}}
+  // expected-error@+1 {{'graph.relu': operand: element type f80 is not supported, expected one of f16, bf16, f32, f64, f8E4M3FN, f8E5M2, i1, i2, i4, i8, i16, i32, i64, ui2, ui4, ui8, ui16, ui32, ui64}}
   %y = graph.relu %x : (tensor<4xf80>) -> tensor<4xf80>
   func.return
 }
@@ -81,7 +81,7 @@ func.func @f(%x: tensor<4xf80>) {
 // -----
 
 func.func @f(%x: tensor<4xi3>) {
-  // expected-error@+1 {{'graph.relu': operand: element type i3 is not supported, expected one of f16, bf16, f32, f64, f8E4M3FN, f8E5M2, i1, i8, i16, i32, i64, ui8, ui16, ui32, ui64}}
+  // expected-error@+1 {{'graph.relu': operand: element type i3 is not supported, expected one of f16, bf16, f32, f64, f8E4M3FN, f8E5M2, i1, i2, i4, i8, i16, i32, i64, ui2, ui4, ui8, ui16, ui32, ui64}}
   %y = graph.relu %x : (tensor<4xi3>) -> tensor<4xi3>
   func.return
 }

@@ -22,9 +22,9 @@ func.func @unknown_size(%x: tensor<?xf32>) -> tensor<?xf32> {
 
 // -----
 
-// expected-error@+1 {{a value of type tensor<2xi4> has no form in memory, expected an element type of f16, bf16}}
-func.func @element_type(%x: tensor<2xi4>) -> tensor<2xi4> {
-  func.return %x : tensor<2xi4>
+// expected-error@+1 {{a value of type tensor<2xi6> has no form in memory, expected an element type of f16, bf16}}
+func.func @element_type(%x: tensor<2xi6>) -> tensor<2xi6> {
+  func.return %x : tensor<2xi6>
 }
 
 // -----
