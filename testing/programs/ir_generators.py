@@ -29,6 +29,9 @@ T = TypeVar("T")
 class Chooser(Protocol):
     """The source of decisions. The first and the lowest are the simplest."""
 
+    extents: Sequence[int]
+    """The sizes that dimensions are drawn from. Where it is empty, the generator knows some."""
+
     def integer(self, low: int, high: int) -> int:
         """A number from `low` to `high`, both included."""
         ...
@@ -40,6 +43,8 @@ class Chooser(Protocol):
 
 class RandomChooser:
     """Decisions of Python's random generator, fixed by the seed."""
+
+    extents: Sequence[int] = ()
 
     def __init__(self, seed: int):
         self._random = random.Random(seed)
