@@ -44,8 +44,8 @@ class _Scan:
     def text(self) -> str:
         type_ = buffer(self.shape, self.dtype)
         name = "cumulative_sum" if self.sums else "cumulative_prod"
-        by_rows = prod(self.shape[self.axis + 1 :]) == 1 or self.shape[self.axis] == 1  # One line has none before it.
-        lines = self._by_rows(name) if by_rows else self._by_lines(name)
+        contiguous = prod(self.shape[self.axis + 1 :]) == 1
+        lines = self._by_rows(name) if contiguous else self._by_lines(name)
         return "\n".join(
             [f"tensor_loop.func @{name}(%x: {type_}) outs(%y: {type_}) attributes {{{WRITTEN}}} {{", *lines, "}"]
         )

@@ -31,6 +31,8 @@ class Chooser(Protocol):
 
     extents: Sequence[int]
     """The sizes that dimensions are drawn from. Where it is empty, the generator knows some."""
+    usual: str
+    """The element type of half of the tensors, where an op takes it, or nothing."""
 
     def integer(self, low: int, high: int) -> int:
         """A number from `low` to `high`, both included."""
@@ -45,6 +47,7 @@ class RandomChooser:
     """Decisions of Python's random generator, fixed by the seed."""
 
     extents: Sequence[int] = ()
+    usual: str = ""
 
     def __init__(self, seed: int):
         self._random = random.Random(seed)

@@ -31,13 +31,19 @@ TOGETHER: Final = 4
 NEIGHBOURS: Final = ("unary", "binary")
 """Families that are not taken in turn: their ops stand before and after the others."""
 
+LEAST: Final = 4
+"""How often a family comes in a round at least. Those of few ops have ops of many properties, such as convolutions."""
+
 MOST: Final = 2000
 """The most elements of a value, so that the reference is not what takes the time."""
 
 TRIES: Final = 20
 
-BEFORE: Final = ("negative", "abs", "square", "relu", "sign", "clip", "negative", "abs")
+BEFORE: Final = ("negative", "abs", "square", "relu", "sign", "clip")
 """Functions that give the operands of an op a sign, a bound or ties. None of them rounds in a way that is left open."""
+
+ONE_SIDED: Final = ("abs", "square", "relu")
+"""Those whose results have one sign. Every other one is followed by `negative`."""
 
 AFTER: Final = ("negative", "abs", "relu", "tanh", "sigmoid", "erf", "sin", "cos", "exp", "gelu", "silu")
 """Functions of a result. None of them turns a rounding error into a jump."""
@@ -46,7 +52,13 @@ JOINS: Final = ("add", "subtract", "multiply", "maximum", "minimum")
 
 
 class AnySize(RandomChooser):
-    """Draws sizes of all numbers up to 40, since a tail, a block or a vector may go wrong at any."""
+    """
+    Draws sizes of all numbers up to 40, since a tail, a block or a vector may go wrong at any.
+
+    Half of the tensors are f32, where an op takes it: most nets are.
+    """
+
+    usual = "f32"
 
     extents: Sequence[int] = (*range(1, 41), *range(1, 21), 1, 2, 3, 4)
 
@@ -57,7 +69,7 @@ def turn(round_: int) -> list[tuple[str, str]]:
     for family, generators in FAMILIES.items():
         if family in NEIGHBOURS:
             continue
-        names = list(generators)
+        names = list(generators) * max(1, LEAST // len(generators))
         choose.shuffle(names)
         found += [(place / len(names), family, name) for place, name in enumerate(names)]
     return [(family, name) for _, family, name in sorted(found, key=lambda each: each[0])]
@@ -108,7 +120,9 @@ class _Lines:
         fitting = [each for each in names if value[1].dtype in ops.UNARY[each]]
         if not fitting:
             return value
-        return self.add(ops.unary(self.choose, self.choose.element(fitting), value[1]), [value])[0]
+        name = self.choose.element(fitting)
+        found = self.add(ops.unary(self.choose, name, value[1]), [value])[0]
+        return self.function(("negative",), found) if name in ONE_SIDED and rarely(self.choose, 2) else found
 
     def join(self, value: Value, other: Value) -> None:
         """Appends a function of two values of the same type."""
