@@ -28,8 +28,8 @@ from xdsl.ir import Operation, OpResult
 
 sys.path.insert(0, str(Path(__file__).parent / "faults"))
 
-from planting import FAULTS, Fault, planted  # noqa: E402
-from small_models import Net  # noqa: E402
+from planting import FAULTS, Fault, planted
+from small_models import Net
 
 SIZES: Final = {
     "chain": (100, 200, 500, 2000),
@@ -199,7 +199,9 @@ def _gated(net: Net, x: str) -> str:
     y = net.op("Mul", net.op("Mul", x, scale), net.weight(32, scale=1.0))
     gate = net.op("MatMul", y, net.weight(32, 40))
     gate = net.op("Mul", gate, net.op("Sigmoid", gate))
-    return net.op("Add", x, net.op("MatMul", net.op("Mul", gate, net.op("MatMul", y, net.weight(32, 40))), net.weight(40, 32)))
+    return net.op(
+        "Add", x, net.op("MatMul", net.op("Mul", gate, net.op("MatMul", y, net.weight(32, 40))), net.weight(40, 32))
+    )
 
 
 LAYERS: Final[tuple[Callable[[Net, str], str], ...]] = (_attention, _gelu, _cubic_gelu, _gated)

@@ -17,10 +17,10 @@ from tempfile import TemporaryDirectory
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from failing import CASES, SIZES, Case, made  # noqa: E402
-from stepwell.trust.reduce.moves.all import moves_for  # noqa: E402
-from stepwell.trust.reduce.session import reduce  # noqa: E402
-from stepwell.trust.reduce.workers import Workers  # noqa: E402
+from failing import CASES, SIZES, Case, made
+from stepwell.trust.reduce.moves.all import moves_for
+from stepwell.trust.reduce.session import reduce
+from stepwell.trust.reduce.workers import Workers
 
 MOST_OPS = 8
 

@@ -36,8 +36,8 @@ def test_the_sum_of_one_line_reads_no_line_before_it() -> None:
     given = "tensor<1x3x2xi32>"
     for words in ("axis = 0", "axis = 0, exclusive = true", "axis = 0, reverse = true"):
         module = stepwell.parse(
-            f"func.func @main(%x: {given}) -> {given} {{\n  %y = graph.cumulative_sum %x, {words} : ({given}) -> {given}\n"
-            f"  func.return %y : {given}\n}}\n"
+            f"func.func @main(%x: {given}) -> {given} {{\n"
+            f"  %y = graph.cumulative_sum %x, {words} : ({given}) -> {given}\n  func.return %y : {given}\n}}\n"
         )
         run_pipeline(make_context(), module, "lower-graph-to-loops")
         module.verify()
