@@ -49,7 +49,7 @@ PLANTED: Final = (
     ("cube-is-a-square", 4),
     ("fma-adds-a-factor", 4),
     ("exponentials-scaled-twice", 8),
-    ("scaled-by-itself", 5),
+    ("panels-from-the-next-row", 4),
     ("sums-start-at-one", 3),
     ("lifetimes-end-early", 6),
 )
@@ -58,9 +58,9 @@ PLANTED: Final = (
 RAISED: Final = (
     ("row-of-fifteen", "(whole, aligned), (aligned, body.extents)) if end > start]", 3),
     ("sample-variance", "1 / ops.sqrt(value / count + epsilon.none)", 3),
-    ("in-place-always", "self._legal[key] = may_overwrite(kernel, inputs[9], output)", 3),
-    ("exponential-without-bound", "x.maximum(-4.0).nothing(89.0)", 3),
-    ("choices-are-swapped", "chosen = builder.select(condition)", 3),
+    ("in-place-always", "self._legal[key] = may_overwrite(kernel, inputs[9], output)", 5),
+    ("maximum-starts-at-zero", "[IDENTITY[each]]", 3),
+    ("stride-of-the-last-dimension", "constant += known * strides", 3),
     ("operands-of-a-merged-kernel", "(*call.operands, *call.result)", 4),
 )
 """Places of the list where the compiler raises an exception instead, what stands there, and the least number of ops."""

@@ -18,6 +18,7 @@ from tempfile import TemporaryDirectory
 sys.path.insert(0, str(Path(__file__).parent))
 
 from failing import CASES, SIZES, Case, made
+from stepwell.core.messages.diagnostics import StepwellError
 from stepwell.trust.reduce.moves.all import moves_for
 from stepwell.trust.reduce.session import reduce
 from stepwell.trust.reduce.workers import Workers
@@ -46,6 +47,7 @@ def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--kinds", nargs="*", default=list(SIZES))
+    parser.add_argument("--least", type=int, default=0, help="leave out programs of less ops than this")
     parser.add_argument("--most", type=int, default=3000, help="leave out programs of more ops than this")
     options = parser.parse_args()
     seconds: list[float] = []
@@ -55,9 +57,13 @@ def main() -> int:
     print("|---|---|---|---|---|---|---|---|")
     with TemporaryDirectory() as folder:
         for case in CASES:
-            if case.kind not in options.kinds or case.size > options.most:
+            if case.kind not in options.kinds or not options.least <= case.size <= options.most:
                 continue
-            ops, least, tries, took, used = reduced(case, Path(folder), options.jobs)
+            try:
+                ops, least, tries, took, used = reduced(case, Path(folder), options.jobs)
+            except StepwellError as error:
+                print(f"{case}: {error}", file=sys.stderr, flush=True)
+                ops, least, tries, took, used = case.size, 0, 0, 0.0, 0.0
             seconds.append(took)
             cores.append(used)
             large += ops > max(MOST_OPS, 1.5 * least)

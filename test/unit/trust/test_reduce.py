@@ -115,6 +115,16 @@ def test_lower_levels_shrink_by_the_same_moves(passes: str):
     assert found.ops() == 3, found.text
 
 
+def test_a_program_that_can_be_read_but_is_not_valid_loses_ops():
+    lines = "".join(f"  %{n + 1} = graph.tanh %{n} : (tensor<4x8xf32>) -> tensor<4x8xf32>\n" for n in range(30))
+    product = "  %y = graph.matmul %20, %9 : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>\n"
+    text = f"func.func @main(%0: tensor<4x8xf32>) -> tensor<4x8xf32> {{\n{lines}{product}"
+    found = shrunk(
+        text + "  func.return %y : tensor<4x8xf32>\n}\n", Message("columns but rhs has K", "", make_context())
+    )
+    assert found.ops() == 3 and "graph.matmul" in found.text, found.text
+
+
 def test_a_program_that_is_not_valid_loses_lines():
     text = random_program(3, 20, smooth=True).text.replace(
         "func.return", "  %y = graph.exp %none : (tensor<4xf32>) -> tensor<4xf32>\n  func.return"
