@@ -68,7 +68,7 @@ class Has(Predicate):
 def shrunk(text: str, predicate: Predicate, *, jobs: int = 1) -> Program:
     program = Program(make_context(), text, "t.mlir")
     reduce(program, predicate, moves_for(program), workers=Workers(jobs))
-    if program.module is not None:
+    if program.is_valid:
         stepwell.parse(program.text)
     return program
 
