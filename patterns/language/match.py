@@ -17,7 +17,7 @@ from ...core.messages.diagnostics import OperationError
 from ...dialects.graph.base import TensorOp, infer_result_types
 from ...lazy_dataclass import dataclass
 from .functions import NameSupply, Purity
-from .patterns import Capture, Or, Pattern
+from .patterns import Capture, Or, Pattern, picks_result
 from .rules import Rule
 
 IndexT = TypeVar("IndexT", bound="Index")
@@ -160,8 +160,12 @@ class Match:
 
     @property
     def replaced(self) -> list[SSAValue]:
-        """The results of all roots in order."""
-        return [result for op in self.roots for result in op.results]
+        """The results of all roots in order. Where a root is one result of an op, it is that one."""
+        rule = self.rule
+        if not rule.picks_results:
+            return [result for op in self.roots for result in op.results]
+        roots = zip(rule.root_patterns, self.roots, strict=True)
+        return [each for root, op in roots for each in ([self.bound[root.key]] if picks_result(root) else op.results)]
 
     def op(self, pattern: Pattern) -> Operation:
         """Returns the op that `pattern` stands for, or that defines its value."""
