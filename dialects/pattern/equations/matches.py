@@ -324,6 +324,7 @@ class Matches:
             if isinstance(given, str):
                 self._scope.bind(given, captured, at)
             else:
+                captured.name_hint = captured.name_hint or name.rpartition(".")[2]
                 require_equal(self._scope, Formula("name", text="0"), captured, given, at)
 
     def _tested(self, value: SSAValue, at: int) -> SSAValue:

@@ -196,13 +196,15 @@ def test_effects_as_the_slow_matcher(chunk: int) -> None:
         module = random_program(choose)
         rules = [with_effects(choose, random_rule(choose, module, derived=choose.random() < 0.7)) for _ in range(PAIRS)]
         forget_functions(choose, module)
-        places = [value for value in values_of(module) if isinstance(value, OpResult) and len(value.op.results) == 1]
+        ops = list(dict.fromkeys(value.op for value in values_of(module) if isinstance(value, OpResult)))
         for rule in rules:
             if is_refused(rule):
                 continue
             compiled = compile_rule(rule, CTX)
-            for value in places:
-                found, way = match_compiled(compiled, value), next(rule_assignments(rule, value), None)
+            picks = slow_matcher.is_one_result(rule.lhs)
+            for value in [op.results[0] for op in ops if picks or len(op.results) == 1]:
+                ways = (way for each in value.op.results for way in rule_assignments(rule, each))
+                found, way = match_compiled(compiled, value), next(ways, None)
                 assert found.matched is (way is not None), f"at {value}\n{rule.lhs} {rule.when}\n{module}"
                 taken += way is not None and slow_matcher.has_effect(value.op)
                 left += way is None and next(rule_assignments(replace(rule, effects=True), value), None) is not None
