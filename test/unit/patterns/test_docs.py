@@ -1,4 +1,4 @@
-"""docs/rewrites.md lists the conditions and builders that there are, docs/rules.md the rules. Examples are rule files."""
+"""docs/rewrites.md lists conditions and builders, docs/rules.md the rules. Their examples are rule files."""
 
 from __future__ import annotations
 

@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 import slow_matcher
 from counts import FULL
+from random_constructs import CONSTRUCTS, rule_with
 from random_patterns import random_rule, sure_keys
 from random_programs import CTX, random_program, values_of
 from slow_matcher import arm, rule_assignments
@@ -163,6 +164,23 @@ def test_as_the_slow_matcher(chunk: int) -> None:
             compare(module, random_rule(choose, module, derived=(seed + number) % 2 == 0), figures)
     assert figures.pairs == PROGRAMS // CHUNKS * PAIRS
     assert figures.matching >= figures.pairs / 4, figures
+
+
+PAIRS_OF_EACH = 20_000 if FULL else 20
+PAIRS_OF_ONE_PROGRAM = 10
+
+
+@pytest.mark.parametrize("construct", CONSTRUCTS)
+def test_each_construct_as_the_slow_matcher(construct: str) -> None:
+    """Every rule has the construct. Some say nothing that can hold, so fewer of them match."""
+    figures, choose = Figures(), random.Random(500_000 + CONSTRUCTS.index(construct))
+    while figures.pairs < PAIRS_OF_EACH:
+        module = random_program(choose)
+        for _ in range(PAIRS_OF_ONE_PROGRAM):
+            rule = rule_with(construct, choose, module, random_rule)
+            if rule is not None:
+                compare(module, rule, figures)
+    assert figures.matching >= figures.pairs / 8, figures
 
 
 @pytest.mark.parametrize(("seed", "pair"), [(761, 1)])
