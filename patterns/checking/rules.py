@@ -250,6 +250,9 @@ class _RuleCheck:
             if not least <= len(item.keys) - 1 <= most:
                 found = len(item.keys) - 1
                 raise RuleError(f"'{definition.name}' takes {definition.operands_text}, found {found}", at=item)
+            op_type = None if self._ctx is None else self._ctx.get_optional_op(definition.name)
+            if item.name == SAME_OP[1] and op_type is not None and not can_infer_types(op_type):
+                raise RuleError(f"the types of the results of '{definition.name}' are not known here", at=item)
 
     def _check_ends(self, roots: list[Pattern]) -> None:
         """Refuses replacements of which there are never as many as results of the roots."""

@@ -12,6 +12,7 @@ from xdsl.dialects.builtin import ModuleOp, UnknownLoc
 from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 from xdsl.ir.core import SSAValues
 from xdsl.irdl import IRDLOperation, VerificationContext
+from xdsl.utils.exceptions import VerifyException
 
 from ...core.messages.diagnostics import OperationError
 from ...dialects.graph.base import TensorOp, infer_result_types
@@ -230,7 +231,12 @@ class Match:
             operands=operands, result_types=result_types or (), properties=stored, attributes=attributes
         )
         if result_types is None:
-            op.results = _inferred_results(op)
+            try:
+                op.results = _inferred_results(op)
+            except (VerifyException, ValueError) as error:
+                message = f"rule '{self.rule.name}' makes an invalid '{name}': {error}"
+                op.erase()
+                raise OperationError(self.root, message) from error
         return self.add(op)
 
     def add(self, op: Operation) -> Operation:

@@ -164,8 +164,11 @@ class Rule:
 
     @property
     def root_patterns(self) -> tuple[Pattern, ...]:
-        """The patterns of the roots, in their order."""
-        return self.lhs.parts() if self.also else (self.lhs,)
+        """The patterns of the roots, in their order. A further root stands beside the first, or below it in PDL."""
+        if not self.also or isinstance(self.lhs, Together):
+            return self.lhs.parts() if self.also else (self.lhs,)
+        below = {part.key: part for part in all_below(self.lhs)}
+        return self.lhs, *(below[key] for key in self.also)
 
     @property
     def is_pattern(self) -> bool:

@@ -243,8 +243,9 @@ class Driver:
                 value.name_hint = result.name_hint
         self._session.replace_uses(replaced, values)
         rule = match.rule
-        for pattern, root in zip(rule.root_patterns, roots, strict=True):
-            if rule.picks_results and picks_result(pattern) and not is_dead(root, self._session.purity):
+        picked = map(picks_result, rule.root_patterns) if rule.picks_results else (False,) * len(roots)
+        for root, is_picked in zip(roots, picked, strict=True):
+            if is_picked and not is_dead(root, self._session.purity):
                 self._enqueue(root)  # Its other results are used.
             else:
                 self._erase(root)
