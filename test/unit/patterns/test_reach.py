@@ -48,8 +48,11 @@ def test_equations_are_written_as_they_are_read(text: str) -> None:
         ("add+(%x) => %x", "'graph.add' takes 2 operands (lhs, rhs), found 1"),
         ("-(relu(%l) through %m)+(%x) => %x", "%m is not bound by the match; bound are %l"),
         ("-(relu(exp(_) as %l) through %l)+(%x) => %x", "a chain goes through any value, found a pattern for %l"),
-        ("-(relu(%l) through %l)(%x) => %x", "expected '+' or '*' after a step of a chain, found '('"),
-        ("-(relu(%l) through %l)+ => %x", "expected '(' after '+', found '='"),
+        (
+            "-(relu(%l) through %l)(%x) => %x",
+            "expected '+', '*' or a number in braces after a step of a chain, found '('",
+        ),
+        ("-(relu(%l) through %l)+ => %x", "expected '(' before the pattern that a chain begins with, found '='"),
         ("-(relu(%l) through _)+(%x) => %x", "expected the name of the value before a step, found '_'"),
         ("-(relu(%l) through %l+(%x) => %x", "expected ')' after a step of a chain, found '+'"),
         ("-(relu(%l) through %l)+(%x => %x", "expected ')' after the pattern that a chain begins with, found '='"),
