@@ -50,6 +50,8 @@ class Found:
 
     what: str
     result: int | None = None
+    is_race: bool = False
+    """True where iterations of a parallel loop meet, whatever the results are."""
 
 
 @dataclass(frozen=True)

@@ -44,6 +44,7 @@ from .evaluate import (
     interpreted,
 )
 from .inputs import KINDS, InputSet, given_inputs, made_inputs, shapes_of
+from .races import Races
 from .sensitivity import sensitivity
 
 SLOW_SECONDS = 1.0
@@ -76,6 +77,9 @@ class CheckSemantics(Instrument):
     _max_steps: int = MOST_STEPS
     _asks: bool = True
     """True where the interpreter is asked whether native code is wrong."""
+    _races: Races = field(default_factory=Races)
+    _only_races: bool = False
+    """True in the search for a race, which shows without a run of the program."""
     _index: int = 0
     _classes: set[str] = field(default_factory=set)
     _scope: Any = None
@@ -216,6 +220,7 @@ class CheckSemantics(Instrument):
         So such programs are interpreted, and others run natively without asking the interpreter.
         """
         self.cases, self._original, self.weights = [failed.case], failed.original, failed.weights
+        self._only_races = failed.found.is_race
         lowering = {each.name for each in parse_pipeline(LOWERING)}
         if any(each.name in lowering for each in passes):
             self._max_steps = STEPS_TO_BE_SURE
@@ -224,6 +229,8 @@ class CheckSemantics(Instrument):
 
     def wrong_after(self, passes: Sequence[ModulePass], module: ModuleOp, classes: Iterable[str]) -> Found | None:
         """Returns what is wrong with a program that passes have made, if anything."""
+        if self._only_races:
+            return self._race(module)
         numerics = weakest([class_of(each, classes) for each in passes])
         cases = list(self.cases)
         try:
@@ -276,6 +283,8 @@ class CheckSemantics(Instrument):
             found = self._found(case, after, numerics)
             if found is not None and after.how == NATIVE and self._asks:
                 after, found = self._surely(case, after, found, numerics, module)
+            if found is None and after.how == NATIVE:
+                found = self._race(module)
             yield case, after, found
             if len(cases) > 1 and [case] == self.cases:
                 return
@@ -294,6 +303,14 @@ class CheckSemantics(Instrument):
         if comparison.mismatch is None:
             return None
         return Found(f"changes a result of @{name}: {comparison.mismatch}", comparison.mismatch.result)
+
+    def _race(self, module: ModuleOp) -> Found | None:
+        """Returns a race in a parallel loop: native code runs one iteration after the other, which shows none."""
+        race = self._races.first(module)
+        if race is None:
+            return None
+        name, fault = race
+        return Found(f"makes @{name} wrong on several threads: {fault.diagnostic.message}", is_race=True)
 
     def _surely(
         self, case: Case, after: Outcome, found: Found, numerics: str, module: ModuleOp
