@@ -44,6 +44,7 @@ from .evaluate import (
     interpreted,
 )
 from .inputs import KINDS, InputSet, given_inputs, made_inputs, shapes_of
+from .pace import Pace
 from .races import Races
 from .sensitivity import sensitivity
 
@@ -72,12 +73,16 @@ class CheckSemantics(Instrument):
     _before: Identities | None = None
     _hash: str = ""
     _unchecked: list[ModulePass] = field(default_factory=list)
+    """The passes that have changed the program since the last check."""
+    _since: int = 0
+    """The place of the first of them."""
     _reason: str = ""
     _is_long: bool = False
     _max_steps: int = MOST_STEPS
     _asks: bool = True
     """True where the interpreter is asked whether native code is wrong."""
     _races: Races = field(default_factory=Races)
+    _pace: Pace = field(default_factory=lambda: Pace(None))
     _only_races: bool = False
     """True in the search for a race, which shows without a run of the program."""
     _index: int = 0
@@ -123,7 +128,7 @@ class CheckSemantics(Instrument):
             return
         running = self._applications
         if running is not None:
-            self._classes = running.classes
+            self._classes = running.classes | (self._classes if self._unchecked else set())
             running.classes = self._earlier | running.classes
         self._stop_counting()
         if not self._verifies:
@@ -144,6 +149,8 @@ class CheckSemantics(Instrument):
         self._scope = self._applications = None
 
     def after_pipeline(self, module: ModuleOp) -> None:
+        if self._depth == 1 and self._unchecked and not self._reason:
+            self._check_unchecked(module)
         if self._depth == 1 and self._unchecked:
             names = ", ".join(f"'{each}'" for each in self._unchecked)
             emit_remark(module, f"not checked: {names}: {self._reason}")
@@ -154,6 +161,7 @@ class CheckSemantics(Instrument):
         self._original = clone_op(module)
         self._before, self._hash = Identities(module), structural_hash(module)
         self._unchecked, self.cases, self._is_long = [], [], False
+        self._reason, self._pace = "", Pace(self.options.seconds)
         self._max_steps = MOST_STEPS
         self.weights = dict(self.options.weights or {}) or weights_of(module, self.options.seed)
         found, skipped = entries(module)
@@ -253,7 +261,15 @@ class CheckSemantics(Instrument):
             return
         self._hash = now
         self.counts.changed += 1
+        self._since = self._since if self._unchecked else self._index
         self._unchecked.append(pass_)
+        if not self._pace.waits():
+            self._check_unchecked(module)
+            self._pace.rest()
+
+    def _check_unchecked(self, module: ModuleOp) -> None:
+        """Checks the passes since the last check, of which there are several where it could not run the program."""
+        pass_, self._reason = self._unchecked[-1], ""
         numerics = weakest([class_of(each, self._classes) for each in self._unchecked])
         try:
             for _, group in groupby(list(self.cases), lambda each: each.entry.name):
@@ -351,7 +367,7 @@ class CheckSemantics(Instrument):
         what, result = found.what, found.result
         point = case.point if result is None or result >= len(case.places) else case.places[result] or case.point
         assert self._original is not None
-        self.failed = Failed(case, found, len(self._unchecked), self._original, self.weights)
+        self.failed = Failed(case, found, self._index + 1 - self._since, self._original, self.weights)
         several = len(self._unchecked) > 1
         names = ", ".join(f"'{each}'" for each in self._unchecked)
         subject = f"one of the passes {names}" if several else f"pass '{pass_}'"
