@@ -52,9 +52,6 @@ test: lit unit
 test-full: $(STAMP)
 	$(BIN)/python test/full.py
 
-test-trust: $(STAMP)
-	$(BIN)/python test/trust/all.py --workers $(WORKERS)
-
 test-provenance: $(STAMP)
 	$(BIN)/python test/trust/provenance.py
 	$(BIN)/python test/trust/provenance.py --cost
@@ -93,6 +90,9 @@ $(MODELS_STAMP): $(STAMP)
 
 test-models: $(MODELS_STAMP)
 	$(BIN)/python -m pytest test/models
+
+test-trust: $(MODELS_STAMP)
+	$(BIN)/python test/trust/all.py --workers $(WORKERS)
 
 BENCH_STAMP := $(VENV)/.bench-installed
 FIGURES := build/bench
