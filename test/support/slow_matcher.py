@@ -368,10 +368,15 @@ def _root(pattern: Pattern, value: OpResult, bound: Assignment) -> Iterator[Assi
 def _expression(
     pattern: Expression, wanted: SSAValue, value: SSAValue, known: dict[SSAValue, SSAValue], bound: Assignment
 ) -> Iterator[Assignment]:
-    """The ways in which `value` is computed as `wanted` is; `known` are the values met so far."""
+    """
+    The ways in which `value` is computed as `wanted` is; `known` are the values met so far.
+
+    Holes match in the order in which they were given: that is what a negation in one of them may rely on.
+    """
     pairs = list[tuple[Pattern, SSAValue]]()
     if _computed_as(pattern, wanted, value, dict(known), pairs):
-        yield from _all_of(pairs, bound)
+        order = {id(part): number for number, (_, part) in enumerate(pattern.holes)}
+        yield from _all_of(sorted(pairs, key=lambda pair: order[id(pair[0])]), bound)
 
 
 def _computed_as(

@@ -195,3 +195,16 @@ def test_two_results_of_one_op_are_different_in_an_injective_rule() -> None:
         compiled = compile_rule(Rule("different", difference, (), injective=True))
         assert match_compiled(compiled, value).matched is matches
         assert match(difference, value) is not None
+
+
+def test_unordered_operands_may_have_types_that_others_take() -> None:
+    """The first pattern says f32, and `where` takes i1 first: in any order that is the second operand."""
+    pattern = op("graph.where", Any_().has_dtype("f32"), Any_().has_dtype("i1"), Any_())
+    text = """func.func @main(%c: tensor<4xi1>, %x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = graph.where %c, %x, %x : (tensor<4xi1>, tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  func.return %0 : tensor<4xf32>
+}"""
+    root = next(each for each in parse_text(CTX, text, "p.mlir").walk() if each.name == "graph.where")
+    assert match_compiled(compile_rule(Rule("r", pattern.unordered(), ()), CTX), root.results[0]).matched
+    with pytest.raises(RuleError, match="nothing matches: the value is to have element type f32 and element type i1"):
+        compile_rule(Rule("r", pattern, ()), CTX)
