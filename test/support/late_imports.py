@@ -65,7 +65,8 @@ STARTS_FAST: Final = {
     "tools/options/times.py": "runtime.executable",
     "tools/update_checks.py": "filecheck testing.check_lines.update",
     "tools/options/repro.py": "onnx",
-    "tools/diff.py": "core.passes.pipelines core.text.parsing tools.options.checks trust.diff.ops trust.diff.results",
+    "tools/diff.py": "core.passes.pipelines core.text.parsing frontends.onnx.importer tools.options.checks"
+    " trust.diff.ops trust.diff.results",
     "tools/fuzz.py": "core.passes.pipeline_text core.text.parsing patterns.text.loading trust.fuzz.hunt"
     " trust.fuzz.sources",
     "tools/reduce.py": "core.passes.pipeline_text core.text.parsing trust.cases trust.evaluate"

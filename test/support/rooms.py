@@ -182,7 +182,7 @@ SUBROOMS: Final[dict[str, tuple[str, ...]]] = {
         "classes",
     ),
     "trust.diff": ("results", "ops"),
-    "trust.fuzz": ("hunt", "oracle", "sources", "layers"),
+    "trust.fuzz": ("hunt", "oracle", "sources", "families", "layers"),
     "trust.reduce": (
         "session",
         "driver",

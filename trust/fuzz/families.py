@@ -32,7 +32,7 @@ NEIGHBOURS: Final = ("unary", "binary")
 """Families that are not taken in turn: their ops stand before and after the others."""
 
 LEAST: Final = 4
-"""How often a family comes in a round at least. Those of few ops have ops of many properties, such as convolutions."""
+"""The least number of times that a family comes in a round. Families of few ops have ops of many properties, such as convolutions."""
 
 MOST: Final = 2000
 """The most elements of a value, so that the reference is not what takes the time."""
@@ -43,7 +43,7 @@ BEFORE: Final = ("negative", "abs", "square", "relu", "sign", "clip")
 """Functions that give the operands of an op a sign, a bound or ties. None of them rounds in a way that is left open."""
 
 ONE_SIDED: Final = ("abs", "square", "relu")
-"""Those whose results have one sign. Every other one is followed by `negative`."""
+"""Functions whose results have one sign. Every other one is followed by `negative`."""
 
 AFTER: Final = ("negative", "abs", "relu", "tanh", "sigmoid", "erf", "sin", "cos", "exp", "gelu", "silu")
 """Functions of a result. None of them turns a rounding error into a jump."""
