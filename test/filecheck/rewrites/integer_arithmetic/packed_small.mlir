@@ -2,7 +2,7 @@
 // RUN: filecheck %s --check-prefix REMARK --input-file %t
 // RUN: stepwell-opt %s -p integer-arithmetic --check-semantics 2>&1 | filecheck %s --check-prefix SAME
 
-// SAME: check-semantics: 1 pass changed the program
+// SAME: check-semantics: 1 passes changed the program
 
 /// A row of the file is a column of the matrix: the bytes are those of the kernel, with the signs as offsets.
 // CHECK-LABEL: func.func @rows
