@@ -8,7 +8,7 @@ WORKERS ?= 2
 # Tests start the tools hundreds of times. Where modules are compiled anew each time, that takes a third longer.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help demo test test-full test-hostile test-memcheck test-models test-trust test-wheel test-cluster check lint types lit unit bench dist clean
+.PHONY: help demo test test-full test-hostile test-memcheck test-models test-trust test-provenance test-wheel test-cluster check lint types lit unit bench dist clean
 
 help:
 	@echo "make demo       walk the MLP down the stairs and run it natively"
@@ -16,6 +16,7 @@ help:
 	@echo "make test-full  all tests with the counts of the acceptance lists"
 	@echo "make test-models   whole ONNX models beside onnxruntime (installs PyTorch, downloads models)"
 	@echo "make test-trust   planted faults are found, and no right program is blamed (under 90 minutes)"
+	@echo "make test-provenance   how many ops and instructions of ten programs name their source"
 	@echo "make test-memcheck   exported programs under valgrind (needs valgrind and cc)"
 	@echo "make test-hostile  20 000 random loop programs, right and wrong, on guarded memory (under 60 minutes)"
 	@echo "make test-wheel    the wheel in an empty environment: its pages are followed block by block"
@@ -51,8 +52,9 @@ test: lit unit
 test-full: $(STAMP)
 	$(BIN)/python test/full.py
 
-test-trust: $(STAMP)
-	$(BIN)/python test/trust/all.py --workers $(WORKERS)
+test-provenance: $(STAMP)
+	$(BIN)/python test/trust/provenance.py
+	$(BIN)/python test/trust/provenance.py --cost
 
 test-memcheck: $(STAMP)
 	$(BIN)/python test/memcheck.py
@@ -88,6 +90,9 @@ $(MODELS_STAMP): $(STAMP)
 
 test-models: $(MODELS_STAMP)
 	$(BIN)/python -m pytest test/models
+
+test-trust: $(MODELS_STAMP)
+	$(BIN)/python test/trust/all.py --workers $(WORKERS)
 
 BENCH_STAMP := $(VENV)/.bench-installed
 FIGURES := build/bench

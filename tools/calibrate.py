@@ -78,6 +78,9 @@ def argument_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--values", action="store_true", help="record the values that layers read, for the pass quantize, instead"
     )
+    parser.add_argument(
+        "--moments", metavar="OUT.safetensors", help="with --values: write second moments of what products read"
+    )
     parser.add_argument("--reference", action="store_true", help="run in NumPy instead of native code")
     parser.add_shared("--opt-level", "--numerics", "--weights", "--threads", "--no-cache")
     parser.add_argument("--print-module", action="store_true", help="print the program that runs, and its map")
@@ -89,6 +92,8 @@ def run(options: argparse.Namespace, sources: Sources) -> int:
     """Does what the command line says, and returns the exit code. Puts the text of the program into `sources`."""
     if options.values:
         return _run_values(options, sources)
+    if options.moments:
+        raise StepwellError(Diagnostic("--moments goes with --values"))
     from ..rewrites.calibration.statistics import save_statistics
     from ..runtime.calibration.calibrate import Calibrator, DataCollector, StatisticsCollector, run_batches
 
@@ -148,15 +153,26 @@ def _run_values(options: argparse.Namespace, sources: Sources) -> int:
     )
     if options.print_module:
         print(coloured_program(str(recorder.module), sys.stdout))
-    batches = _batches(recorder.entry, recorder.inputs, options.data)
+    batches = list(_batches(recorder.entry, recorder.inputs, options.data))
+    if options.moments:
+        _write_moments(options, sources, batches)
     found = statistics_over(recorder, batches, _statistics_options(options))
     if options.stats:
         with writing(options.stats):
             save_statistics(options.stats, {recorder.entry: {VALUES: found}})
-    else:
+    elif not options.moments:
         for name, tensor in found.items():
             print(f"%{name}: {tensor}")
     return 0
+
+
+def _write_moments(options: argparse.Namespace, sources: Sources, batches: list[Any]) -> None:
+    from ..core.weights import write_weights
+    from ..runtime.quantising.moments import input_moments
+
+    module = read_module(options.file, sources)
+    found = input_moments(module, batches, entry=options.entry, threads=options.threads, cache=not options.no_cache)
+    write_weights(options.moments, found)
 
 
 def _shaped(result: dict[str, list[Any]], multi: str) -> dict[str, Any]:

@@ -30,6 +30,7 @@ from .options.command import ArgumentParser, Sources, count, read_module, run_to
 EXAMPLES = """
 stepwell diff a.mlir b.mlir                               on random inputs, and op by op
 stepwell diff m.mlir m.mlir --passes-b O1                 what O1 does to each op, and to the results
+stepwell diff m.onnx m.mlir                               a model, and what was made of it
 stepwell diff a.mlir b.mlir --inputs in.npz --exact       the same bits on your inputs
 """
 
@@ -42,7 +43,7 @@ def argument_parser() -> argparse.ArgumentParser:
         examples=EXAMPLES,
     )
     for name in "AB":
-        parser.add_argument(f"file_{name.lower()}", metavar=name, help="textual IR, on any level")
+        parser.add_argument(f"file_{name.lower()}", metavar=name, help="textual IR, on any level, or a model .onnx")
     for name in "AB":
         flag = f"--passes-{name.lower()}"
         parser.add_argument(flag, metavar="PIPELINE", default="", help=f"run these passes on {name} first")
@@ -83,8 +84,13 @@ def _program(file: str, passes: str, sources: Sources) -> ModuleOp:
     from ..core.passes.pipelines import run_pipeline
     from ..core.text.parsing import make_context
 
-    module = read_module(file, sources)
-    verify_module(module, sources=sources)
+    if file.endswith(".onnx"):
+        from ..frontends.onnx.importer import from_onnx
+
+        module = from_onnx(file)
+    else:
+        module = read_module(file, sources)
+        verify_module(module, sources=sources)
     if passes:
         run_pipeline(make_context(), module, passes, sources=sources)
     return module

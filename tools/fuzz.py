@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 # Imports inside functions keep the start of the command fast: the interpreter is loaded only when needed.
 
-SOURCES: Final = ("ops", "motifs", "layers", "rules", "dialects")
+SOURCES: Final = ("families", "ops", "motifs", "layers", "rules", "dialects")
 
 EXAMPLES = """
 stepwell fuzz --seconds 600 -o found
@@ -122,6 +122,7 @@ def _sources(options: argparse.Namespace, context: object) -> list[Source]:
     from ..patterns.text.loading import rules_of_file
     from ..trust.fuzz.sources import (
         Dialects,
+        Families,
         Layers,
         Motifs,
         Ops,
@@ -139,6 +140,7 @@ def _sources(options: argparse.Namespace, context: object) -> list[Source]:
         hint = "--load-plugin FILE.py loads a dialect; its ops need a te or a loop_function"
         raise StepwellError(Diagnostic("no dialect of another package has an op that says what it computes", hint=hint))
     makers = {
+        "families": Families,
         "ops": Ops,
         "motifs": Motifs,
         "layers": Layers,

@@ -31,6 +31,7 @@ from .options.command import ArgumentParser, Sources, read_module, run_tool
 EXAMPLES = """
 stepwell quantize m.mlir --data train.npz -o m8.mlir --report m8.html
 stepwell quantize m.onnx --data train.npz --test test.npz --labels y --drop 0.01 -o m8.mlir
+stepwell quantize m.onnx --data train.npz --weights int4 --block 64 -o m4.mlir
 """
 
 
@@ -65,6 +66,13 @@ def argument_parser() -> argparse.ArgumentParser:
     parser.add_argument("--symmetric", action="store_true", help="give activations the zero point 0")
     parser.add_argument("--no-equalize", action="store_true", help="leave out equalisation across layers")
     parser.add_argument("--no-bias-correction", action="store_true", help="leave out bias correction")
+    parser.add_argument("--weights", choices=("int8", "int4"), help="quantise the weights of products alone")
+    parser.add_argument(
+        "--block", type=int, default=32, metavar="N", help="inputs that share a scale then (default: 32)"
+    )
+    parser.add_argument(
+        "--no-compensation", action="store_true", help="round these weights to the nearest, each for itself"
+    )
     parser.add_argument("--keep", action="append", default=[], metavar="NAME", help="keep this layer in floats")
     parser.add_argument("--keep-kind", action="append", default=[], metavar="KIND", help="keep matmul or conv2d so")
     parser.add_argument("--no-times", action="store_true", help="do not measure how long layers take")
@@ -97,6 +105,9 @@ def run(options: argparse.Namespace, sources: Sources) -> int:
         activations="symmetric" if options.symmetric else "asymmetric",
         equalise=not options.no_equalize,
         bias_correction=not options.no_bias_correction,
+        weights=options.weights,
+        block=options.block,
+        compensate=not options.no_compensation,
         keep=options.keep,
         keep_kinds=options.keep_kind,
         entry=options.entry,

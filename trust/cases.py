@@ -29,6 +29,11 @@ class CheckOptions:
     save_inputs: str | Path | None = None
     """The file that the inputs of a failing check go to."""
     weights: Mapping[str, Array] | None = None
+    seconds: float | None = None
+    """
+    The time of a check. After one that took so many times as long, as many passes are checked together, which the
+    message then names. When None, each pass is checked by itself.
+    """
 
 
 @dataclass
@@ -50,11 +55,16 @@ class Found:
 
     what: str
     result: int | None = None
+    is_race: bool = False
+    """True where iterations of a parallel loop meet, whatever the results are."""
 
 
 @dataclass(frozen=True)
 class Failed:
-    """What ended a run: a case, with what it gave before, what is wrong, and how many passes may be to blame."""
+    """
+    What ended a run: a case, with what it gave before, what is wrong, and how many passes there are from the first one
+    on that may be to blame.
+    """
 
     case: Case
     found: Found

@@ -44,6 +44,8 @@ from .evaluate import (
     interpreted,
 )
 from .inputs import KINDS, InputSet, given_inputs, made_inputs, shapes_of
+from .pace import Pace
+from .races import Races
 from .sensitivity import sensitivity
 
 SLOW_SECONDS = 1.0
@@ -71,11 +73,18 @@ class CheckSemantics(Instrument):
     _before: Identities | None = None
     _hash: str = ""
     _unchecked: list[ModulePass] = field(default_factory=list)
+    """The passes that have changed the program since the last check."""
+    _since: int = 0
+    """The place of the first of them."""
     _reason: str = ""
     _is_long: bool = False
     _max_steps: int = MOST_STEPS
     _asks: bool = True
     """True where the interpreter is asked whether native code is wrong."""
+    _races: Races = field(default_factory=Races)
+    _pace: Pace = field(default_factory=lambda: Pace(None))
+    _only_races: bool = False
+    """True in the search for a race, which shows without a run of the program."""
     _index: int = 0
     _classes: set[str] = field(default_factory=set)
     _scope: Any = None
@@ -119,7 +128,7 @@ class CheckSemantics(Instrument):
             return
         running = self._applications
         if running is not None:
-            self._classes = running.classes
+            self._classes = running.classes | (self._classes if self._unchecked else set())
             running.classes = self._earlier | running.classes
         self._stop_counting()
         if not self._verifies:
@@ -140,6 +149,8 @@ class CheckSemantics(Instrument):
         self._scope = self._applications = None
 
     def after_pipeline(self, module: ModuleOp) -> None:
+        if self._depth == 1 and self._unchecked and not self._reason:
+            self._check_unchecked(module)
         if self._depth == 1 and self._unchecked:
             names = ", ".join(f"'{each}'" for each in self._unchecked)
             emit_remark(module, f"not checked: {names}: {self._reason}")
@@ -150,6 +161,7 @@ class CheckSemantics(Instrument):
         self._original = clone_op(module)
         self._before, self._hash = Identities(module), structural_hash(module)
         self._unchecked, self.cases, self._is_long = [], [], False
+        self._reason, self._pace = "", Pace(self.options.seconds)
         self._max_steps = MOST_STEPS
         self.weights = dict(self.options.weights or {}) or weights_of(module, self.options.seed)
         found, skipped = entries(module)
@@ -216,6 +228,7 @@ class CheckSemantics(Instrument):
         So such programs are interpreted, and others run natively without asking the interpreter.
         """
         self.cases, self._original, self.weights = [failed.case], failed.original, failed.weights
+        self._only_races = failed.found.is_race
         lowering = {each.name for each in parse_pipeline(LOWERING)}
         if any(each.name in lowering for each in passes):
             self._max_steps = STEPS_TO_BE_SURE
@@ -224,6 +237,8 @@ class CheckSemantics(Instrument):
 
     def wrong_after(self, passes: Sequence[ModulePass], module: ModuleOp, classes: Iterable[str]) -> Found | None:
         """Returns what is wrong with a program that passes have made, if anything."""
+        if self._only_races:
+            return self._race(module)
         numerics = weakest([class_of(each, classes) for each in passes])
         cases = list(self.cases)
         try:
@@ -246,7 +261,15 @@ class CheckSemantics(Instrument):
             return
         self._hash = now
         self.counts.changed += 1
+        self._since = self._since if self._unchecked else self._index
         self._unchecked.append(pass_)
+        if not self._pace.waits():
+            self._check_unchecked(module)
+            self._pace.rest()
+
+    def _check_unchecked(self, module: ModuleOp) -> None:
+        """Checks the passes since the last check, of which there are several where it could not run the program."""
+        pass_, self._reason = self._unchecked[-1], ""
         numerics = weakest([class_of(each, self._classes) for each in self._unchecked])
         try:
             for _, group in groupby(list(self.cases), lambda each: each.entry.name):
@@ -276,6 +299,8 @@ class CheckSemantics(Instrument):
             found = self._found(case, after, numerics)
             if found is not None and after.how == NATIVE and self._asks:
                 after, found = self._surely(case, after, found, numerics, module)
+            if found is None and after.how == NATIVE:
+                found = self._race(module)
             yield case, after, found
             if len(cases) > 1 and [case] == self.cases:
                 return
@@ -294,6 +319,14 @@ class CheckSemantics(Instrument):
         if comparison.mismatch is None:
             return None
         return Found(f"changes a result of @{name}: {comparison.mismatch}", comparison.mismatch.result)
+
+    def _race(self, module: ModuleOp) -> Found | None:
+        """Returns a race in a parallel loop: native code runs one iteration after the other, which shows none."""
+        race = self._races.first(module)
+        if race is None:
+            return None
+        name, fault = race
+        return Found(f"makes @{name} wrong on several threads: {fault.diagnostic.message}", is_race=True)
 
     def _surely(
         self, case: Case, after: Outcome, found: Found, numerics: str, module: ModuleOp
@@ -334,7 +367,7 @@ class CheckSemantics(Instrument):
         what, result = found.what, found.result
         point = case.point if result is None or result >= len(case.places) else case.places[result] or case.point
         assert self._original is not None
-        self.failed = Failed(case, found, len(self._unchecked), self._original, self.weights)
+        self.failed = Failed(case, found, self._index + 1 - self._since, self._original, self.weights)
         several = len(self._unchecked) > 1
         names = ", ".join(f"'{each}'" for each in self._unchecked)
         subject = f"one of the passes {names}" if several else f"pass '{pass_}'"

@@ -108,20 +108,24 @@ def _input(name: str, type_: Attribute) -> Input | None:
 
 def weights_of(module: ModuleOp, seed: int) -> dict[str, Array]:
     """Returns the weights of a program: those of its side-car, where it can be read, and random ones otherwise."""
-    wanted = dict(_weight_types(module))
-    known: dict[str, Array] = {}
-    file = module.attributes.get(WEIGHTS)
-    if isinstance(file, StringAttr) and wanted:
-        directory = source_directory(module)
-        try:
-            opened = open_weights(file.data if directory is None else directory / file.data)
-            known = {key: opened.array(key) for key in wanted if key in opened}
-        except Exception:
-            known = {}
-    for number, (key, type_) in enumerate(wanted.items()):
+    known = stored_weights(module)
+    for number, (key, type_) in enumerate(dict(_weight_types(module)).items()):
         if key not in known:
             known[key] = arrays_of(seed + number, tuple(type_.get_shape()), NAMES[dtype_of(type_)], "finite")
     return known
+
+
+def stored_weights(module: ModuleOp) -> dict[str, Array]:
+    """Returns the weights of a program that its side-car has, none where it cannot be read."""
+    wanted, file = dict(_weight_types(module)), module.attributes.get(WEIGHTS)
+    if not isinstance(file, StringAttr) or not wanted:
+        return {}
+    directory = source_directory(module)
+    try:
+        opened = open_weights(file.data if directory is None else directory / file.data)
+        return {key: opened.array(key) for key in wanted if key in opened}
+    except Exception:
+        return {}
 
 
 def _weight_types(module: ModuleOp) -> list[tuple[str, TensorType | MemRefType]]:

@@ -100,7 +100,7 @@ def evaluate_all(
     """
     is_long, reason = natively_first, "the program is long"
     for number, arrays in enumerate(inputs):
-        if not natively_first or _is_graph(module):
+        if not natively_first or is_graph(module):
             try:
                 shapes = outputs[number] if outputs else ()
                 yield interpreted(module, entry, arrays, weights, shapes, max_steps=max_steps)
@@ -168,9 +168,12 @@ def _on_buffers(
     return run_loops(module, entry, [*arrays, *empty], weights=weights, max_steps=max_steps)
 
 
-def _is_graph(module: ModuleOp) -> bool:
+def is_graph(module: ModuleOp) -> bool:
     """Returns whether the program is on the graph level whole, where the reference takes it at any length."""
-    return not any(op.name in ("graph.call_kernel", "tensor_loop.func", "memref.load") for op in module.walk())
+    functions = [op for op in module.body.block.ops if symbol_of(op) is not None and op.regions]
+    if not all(map(_is_on_tensors, functions)):
+        return False
+    return not any(op.name == "graph.call_kernel" for op in module.walk())
 
 
 def _is_on_tensors(op: Operation) -> bool:

@@ -131,6 +131,8 @@ def attach_source_line(diagnostic: Diagnostic, sources: Mapping[str, str] | None
 
 
 def _source_line(point: SourcePoint, sources: Mapping[str, str]) -> str | None:
+    if point.file.endswith(".onnx"):
+        return None  # The line is the number of a node, and the file has no text.
     text = sources.get(point.file)
     if text is None:
         try:

@@ -24,6 +24,10 @@ _TOKEN: Final = re.compile(
 )
 
 
+_BLANK: Final = re.compile(r"(?:[ \n\t]|//[^\n]*)*")
+_ANY: Final = re.compile(r"=>|->|\w+|[^\s\w]")
+
+
 @dataclass(frozen=True)
 class Formula:
     """
@@ -66,12 +70,11 @@ def parse_formula(text: str, at: int = 0, *, comparison: bool | None = None) -> 
     With `comparison` it must compare two numbers, with False it must not. Raises `FormulaError`.
     """
     reader = _Reader(text, at)
+    if comparison:
+        return reader.comparison(), reader.end
     found = reader.sum()
-    sign = reader.take(*COMPARISONS) if comparison is not False else None
-    if sign is not None:
+    if comparison is None and (sign := reader.take(*COMPARISONS)):
         found = Formula(sign, (found, reader.sum()), at=at)
-    elif comparison:
-        reader.fail(f"expected one of {' '.join(COMPARISONS)}")
     return found, reader.end
 
 
@@ -111,8 +114,31 @@ class _Reader:
         return self.end if self._found is None else self._found.start("text")
 
     def fail(self, message: str) -> NoReturn:
-        found = f"'{self._word}'" if self._word else "something else"
-        raise FormulaError(f"{message} in a formula, found {found}", self._at(), self._at() + max(len(self._word), 1))
+        at, word = self._at(), self._word
+        if not word:
+            blank = _BLANK.match(self._text, at)
+            at = at if blank is None else blank.end()
+            found_there = _ANY.match(self._text, at)
+            word = "" if found_there is None else found_there[0]
+        found = f"'{word}'" if word else "the end of the text"
+        raise FormulaError(f"{message} in a formula, found {found}", at, at + max(len(word), 1))
+
+    def comparison(self) -> Formula:
+        """Reads a comparison, which may stand in parentheses."""
+        start, at = self.end, self._at()
+        if self.take("("):
+            try:
+                found = self.comparison()
+                if self.take(")") and self._word not in (*COMPARISONS, *"+-*/["):
+                    return found
+            except FormulaError:
+                pass
+            self.end = start
+            self._next()
+        found = self.sum()
+        if (sign := self.take(*COMPARISONS)) is None:
+            self.fail(f"expected one of {' '.join(COMPARISONS)}")
+        return Formula(sign, (found, self.sum()), at=at)
 
     def sum(self) -> Formula:
         found = self._product()
@@ -153,7 +179,8 @@ class _Reader:
         self._expect("(")
         parts = self._parts(")")
         if len(parts) != FUNCTIONS[word]:
-            message = f"'{word}' takes {FUNCTIONS[word]}, found {len(parts)} in a formula"
+            wanted = "1 argument" if FUNCTIONS[word] == 1 else f"{FUNCTIONS[word]} arguments"
+            message = f"'{word}' takes {wanted}, found {len(parts)} in a formula"
             raise FormulaError(message, at, self.end)
         return Formula(word, parts, at=at)
 

@@ -60,7 +60,7 @@ class GroupRuleOp(ShownOp):
     @classmethod
     def parse(cls, parser: Parser) -> GroupRuleOp:
         # Assembly formats do not know the short form.
-        name = parser.parse_str_literal("the name of the rule")
+        name = parser.parse_str_literal(" for the name of the rule")
         doc = parse_doc(parser)
         attributes = parser.parse_optional_attr_dict_with_keyword()
         body = parser.parse_optional_region() or parse_group_equation(parser)

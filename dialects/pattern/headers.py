@@ -16,7 +16,7 @@ def parse_doc(parser: Parser) -> StringAttr | None:
     """Parses `doc "…"`, if it is there."""
     if parser.parse_optional_keyword("doc") is None:
         return None
-    return StringAttr(parser.parse_str_literal("a line about the rule"))
+    return StringAttr(parser.parse_str_literal(" for a line about the rule"))
 
 
 def with_attributes(op: Op, attributes: DictionaryAttr | None) -> Op:

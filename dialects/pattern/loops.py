@@ -50,7 +50,7 @@ class AxisOp(InRule):
         if kind is not None:
             properties["kind"] = StringAttr(kind)
         if parser.parse_optional_keyword("in") is not None:
-            extent = parser.parse_integer(allow_boolean=False, allow_negative=False, context_msg="an extent")
+            extent = parser.parse_integer(allow_boolean=False, allow_negative=False, context_msg=" for an extent")
             properties["extent"] = IntegerAttr(extent, i64)
         op = cls.create(properties=properties, result_types=[VALUE])
         op.attributes |= parser.parse_optional_attr_dict()

@@ -21,10 +21,29 @@ from .values import IS_VALUE
 NUMERICS = ("exact", "rounding", "quantised", "fast")
 
 FLAGS = ("injective", "effects")
-"""The words that a rule may have before `doc`, in their order."""
+"""The words that a rule may have."""
 
 ENDS: Final = ("pattern.replace", "pattern.rewrite", "pattern.partition", "pattern.decide")
 """The ops that end a rule."""
+
+
+def _parse_words(parser: Parser, properties: dict[str, Attribute]) -> None:
+    """Parses the class, the flags and the line of a rule, in any order and each once."""
+    while True:
+        start = parser.pos
+        if (word := next((each for each in NUMERICS if parser.parse_optional_keyword(each) is not None), None)) or (
+            parser.parse_optional_keyword("numerics") is not None
+        ):
+            key, value = "numerics", StringAttr(word or parser.parse_str_literal(" for a numerics class"))
+        elif flag := next((each for each in FLAGS if parser.parse_optional_keyword(each) is not None), None):
+            key, value = flag, UnitAttr()
+        elif (doc := parse_doc(parser)) is not None:
+            key, value = "doc", doc
+        else:
+            return
+        if key in properties:
+            parser.raise_error(f"a rule has one '{key}', found another one", start, parser.pos)
+        properties[key] = value
 
 
 @irdl_op_definition
@@ -56,16 +75,10 @@ class RuleOp(ShownOp):
     @classmethod
     def parse(cls, parser: Parser) -> RuleOp:
         # Assembly formats know no equations.
-        name = parser.parse_str_literal("the name of the rule")
-        numerics = next((each for each in NUMERICS if parser.parse_optional_keyword(each) is not None), NUMERICS[0])
-        if parser.parse_optional_keyword("numerics") is not None:
-            numerics = parser.parse_str_literal("a numerics class")
-        properties: dict[str, Attribute] = {"rule_name": StringAttr(name), "numerics": StringAttr(numerics)}
-        for flag in FLAGS:
-            if parser.parse_optional_keyword(flag) is not None:
-                properties[flag] = UnitAttr()
-        if (doc := parse_doc(parser)) is not None:
-            properties["doc"] = doc
+        name = parser.parse_str_literal(" for the name of the rule")
+        properties: dict[str, Attribute] = {"rule_name": StringAttr(name)}
+        _parse_words(parser, properties)
+        properties.setdefault("numerics", StringAttr(NUMERICS[0]))
         attributes = parser.parse_optional_attr_dict_with_keyword()
         body = parser.parse_optional_region()
         if body is None:
@@ -112,7 +125,7 @@ class DefineOp(ShownOp):
     def parse(cls, parser: Parser) -> DefineOp:
         # Assembly formats know no equations.
         start = parser.pos
-        name = parser.parse_str_literal("the name of the pattern")
+        name = parser.parse_str_literal(" for the name of the pattern")
         attributes = parser.parse_optional_attr_dict_with_keyword()
         body = parser.parse_optional_region()
         body = parse_definition(parser, name, start) if body is None else keep_definition(parser, name, start, body)

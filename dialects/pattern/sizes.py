@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from itertools import count
-
 from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseArrayBase, IntegerType, i64
 from xdsl.parser import Parser
 
 
-def parse_sizes(parser: Parser, is_name: Callable[[int], bool] = lambda number: False) -> DenseArrayBase[IntegerType]:
-    """
-    Reads sizes in brackets. `?` is `DYNAMIC_INDEX`. So is what `is_name(number)` has read as the size of this number.
-    """
-    numbers = count()
-    parse = lambda: DYNAMIC_INDEX if is_name(next(numbers)) else _parse_size(parser)  # noqa: E731
-    return DenseArrayBase.from_list(i64, parser.parse_comma_separated_list(Parser.Delimiter.SQUARE, parse))
+def parse_sizes(parser: Parser) -> DenseArrayBase[IntegerType]:
+    """Reads sizes in brackets. `?` is `DYNAMIC_INDEX`."""
+    sizes = parser.parse_comma_separated_list(Parser.Delimiter.SQUARE, lambda: _parse_size(parser))
+    return DenseArrayBase.from_list(i64, sizes)
 
 
 def _parse_size(parser: Parser) -> int:
     if parser.parse_optional_punctuation("?") is not None:
         return DYNAMIC_INDEX
     size = parser.parse_optional_integer(allow_boolean=False, allow_negative=False)
-    return parser.raise_error("expected a size, a name or '?' in a shape") if size is None else size
+    return parser.raise_error("expected a size or '?' in a shape") if size is None else size
 
 
 def sizes_text(sizes: DenseArrayBase[IntegerType]) -> str:

@@ -11,7 +11,7 @@ from dataclasses import field
 from typing import Final
 
 from xdsl.context import Context
-from xdsl.dialects import func
+from xdsl.dialects import arith, func
 from xdsl.dialects.builtin import ModuleOp, StringAttr, SymbolRefAttr, TensorType, UnregisteredOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.irdl import IRDLOperation
@@ -129,6 +129,8 @@ class KernelTable:
     module: ModuleOp
     by_key: dict[object, str] = field(default_factory=dict)
     by_outline: dict[object, list[LoopFuncOp]] = field(default_factory=dict)
+    texts: dict[str, str] = field(default_factory=dict)
+    """The texts that were made, by the names of their kernels."""
     taken: set[str] = field(init=False)
     shared: Shared = field(default_factory=Shared)
     made: dict[str, LoopFuncOp] = field(default_factory=dict)
@@ -165,20 +167,33 @@ class KernelTable:
             kernel = _instantiated(op)
         else:
             kernel = convert_te_to_tensor_loop("kernel", *_semantics(op), location=op)
-        # Texts take long to make, and few kernels have types and ops in common.
-        outline = _identity(op), kernel.function_type, tuple(each.name for each in walk(kernel))
+        # Texts take long to make, and few kernels have types, ops and constants in common.
+        outline = _identity(op), kernel.function_type, tuple(_outline(each) for each in walk(kernel))
         alike = self.by_outline.setdefault(outline, [])
-        if alike:
-            text = _text(kernel)
-            for other in alike:
-                if _text(other) == text:
-                    return other.sym_name.data
+        text = _text(kernel) if alike else None
+        for other in alike:
+            if self._text_of(other) == text:
+                return other.sym_name.data
         name = fresh_name(op.name.partition(".")[2].replace(".", "_"), self.taken)
+        if text is not None:
+            self.texts[name] = text
         kernel.properties["sym_name"] = type(kernel.sym_name)(name)
         self.module.body.block.add_op(kernel)
         alike.append(kernel)
         self.made[name] = kernel
         return name
+
+    def _text_of(self, kernel: LoopFuncOp) -> str:
+        """Returns the text of a kernel that has been made. It does not change before all of them are."""
+        name = kernel.sym_name.data
+        if name not in self.texts:
+            self.texts[name] = _text(kernel)
+        return self.texts[name]
+
+
+def _outline(op: Operation) -> object:
+    """Returns what tells most ops of kernels apart: a constant by its value, the others by their name."""
+    return op.properties.get("value") if isinstance(op, arith.ConstantOp) else op.name
 
 
 def _text(kernel: LoopFuncOp) -> str:

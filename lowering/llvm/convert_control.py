@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from xdsl.dialects import cf, scf
+from xdsl.dialects import arith, cf, scf
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IndexType, IntegerType, StringAttr, i32
 from xdsl.ir import Block, Operation, Region, SSAValue
 
@@ -198,16 +198,24 @@ def loop_hint(builder: LLVMBody, op: Operation) -> StringAttr | None:
     Returns the attribute `stepwell.loop` of a loop, or None when it is malformed.
 
     A loop that does not ask for vectors gets none, since the schedule decides. LLVM would vectorise short loops too and
-    end them in masked stores, which it miscompiles (`llvm_text.tables.LOOP_METADATA`).
+    end them in masked stores, which it miscompiles (`llvm_text.tables.LOOP_METADATA`). Nor does the loop of a maximum
+    that passes over NaNs: for some numbers of iterations an assertion of LLVM's vectoriser ends the process.
     """
     hint = op.attributes.get(LOOP_ATTRIBUTE)
-    if hint is None:
+    if hint is None or (hint == StringAttr("vectorize") and _is_maximum_of_numbers(op)):
         return StringAttr("no-vectorize")
     if not isinstance(hint, StringAttr) or any(word not in LOOP_HINTS for word in hint.data.split(",")):
         builder.error(f"{LOOP_ATTRIBUTE} is {hint}, expected one of {', '.join(LOOP_HINTS)}")
         return None
     asks = {"vectorize", "no-vectorize"} & set(hint.data.split(","))
     return hint if asks else StringAttr(f"{hint.data},no-vectorize")
+
+
+def _is_maximum_of_numbers(op: Operation) -> bool:
+    """Returns whether a loop carries a `maxnumf` or `minnumf` of what it has seen."""
+    end = op.regions[0].blocks[0].last_op
+    owners = [] if end is None else [value.owner for value in end.operands]
+    return any(isinstance(owner, arith.MaxnumfOp | arith.MinnumfOp) for owner in owners)
 
 
 def set_hint(back_edge: Operation, hint: StringAttr | None) -> None:

@@ -13,9 +13,10 @@ from xdsl.context import Context
 
 from ...core.messages.diagnostics import did_you_mean
 from ...core.text.unknown import unknown_op
+from ...dialects.pattern.equations.replacements import SAME_OP
 from ..language.chains import keys_of_many
 from ..language.constraints import And, HasAttr, Holds, Where
-from ..language.loops import OP_NAMES, Loops
+from ..language.loops import AXES_OF, OP_NAMES, Axis, Loops
 from ..language.patterns import Op, Or, Pattern, Rest, Result, all_below
 from ..language.rules import Bound, Build, Computed, Create, Decide, Replacement, Rule
 from ..language.signatures import RuleError
@@ -87,6 +88,7 @@ class _RuleCheck:
         for item in made_by(self._rule.rhs):
             if isinstance(item, Build):
                 self._things.check_builder(item)
+                self._check_again(item)
             else:
                 self._check_create(item)
         self._check_ends(roots)
@@ -135,6 +137,10 @@ class _RuleCheck:
                     hint = did_you_mean(attribute, definition.properties) or "other attributes have a dot in their name"
                     raise RuleError(f"'{name}' has no property '{attribute}'", at=part, hint=hint)
                 checked_property(definition, attribute, wanted, part, exact=True)
+        for each in part.single_arguments:
+            if isinstance(each, Axis) and each.kind is not None and each.kind not in AXES_OF.get(part.kind, ()):
+                kinds = " or ".join(AXES_OF.get(part.kind, ())) or "no axes"
+                raise RuleError(f"an argument of a {part.kind} is {kinds}, found {each.kind}", at=each)
         for each in part.inside:
             for definition in self._definitions_of(each) if isinstance(each, Op) else ():
                 if definition.results[0]:
@@ -231,6 +237,22 @@ class _RuleCheck:
         if not any(each is item for each in self._rule.rhs) and item.like is None and not can_infer_types(op_type):
             hint = "it may replace the root, whose types it then has; elsewhere a builder makes it"
             raise RuleError(f"the types of the results of '{item.name}' are not known here", at=item, hint=hint)
+
+    def _check_again(self, item: Build) -> None:
+        """Refuses a number of operands that the op that is made again does not take."""
+        if item.name not in SAME_OP or not item.keys:
+            return
+        if any(isinstance(self._things.pattern(key), Rest) or key in self._many for key in item.keys[1:]):
+            return
+        op = self._things.pattern(item.keys[0])
+        for definition in self._definitions_of(op) if isinstance(op, Op) else ():
+            least, most = definition.operands
+            if not least <= len(item.keys) - 1 <= most:
+                found = len(item.keys) - 1
+                raise RuleError(f"'{definition.name}' takes {definition.operands_text}, found {found}", at=item)
+            op_type = None if self._ctx is None else self._ctx.get_optional_op(definition.name)
+            if item.name == SAME_OP[1] and op_type is not None and not can_infer_types(op_type):
+                raise RuleError(f"the types of the results of '{definition.name}' are not known here", at=item)
 
     def _check_ends(self, roots: list[Pattern]) -> None:
         """Refuses replacements of which there are never as many as results of the roots."""

@@ -174,7 +174,7 @@ def made_by(items: Sequence[Replacement]) -> list[Create | Build]:
         item = stack.pop()
         if isinstance(item, Create | Build) and id(item) not in found:
             found[id(item)] = item
-            stack.extend(item.operands if isinstance(item, Create) else ())
+            stack.extend(item.operands if isinstance(item, Create) else item.made)
     return list(found.values())
 
 

@@ -131,6 +131,11 @@ class HasShape(Test):
 
     sizes: tuple[int | None, ...]
 
+    def __post_init__(self) -> None:
+        for size in self.sizes:
+            if size is not None and (not isinstance(size, int) or isinstance(size, bool) or size < 0):
+                raise TypeError(f"a shape has integers from 0 on and None, found {size!r}")
+
     def why_not(self, value: SSAValue, match: Match) -> str | None:
         wanted = "x".join("?" if size is None else str(size) for size in self.sizes) or "rank 0"
         if not isinstance(value.type, ShapedType):
@@ -229,6 +234,8 @@ class Holds(Test):
 class Where(Pattern):
     """A value that `pattern` matches and `test` accepts."""
 
+    same_value: ClassVar[bool] = True
+
     pattern: Pattern
     test: Test
     key: str = field(default_factory=fresh_key)
@@ -241,6 +248,8 @@ class Where(Pattern):
 @dataclass(frozen=True, repr=False)
 class And(Pattern):
     """A value that all of `patterns` match."""
+
+    same_value: ClassVar[bool] = True
 
     patterns: tuple[Pattern, ...]
     key: str = field(default_factory=fresh_key)

@@ -15,6 +15,9 @@ from ...lazy_dataclass import dataclass
 from .patterns import Op, Pattern, Rest, fresh_key, frozen
 from .registry import RuleError
 
+AXES_OF: Final = {"block": ("spatial", "reduce"), "nest": ("serial", "parallel", "vectorized", "unrolled")}
+"""The kinds of axes that the arguments of each kind of loops have."""
+
 LoopsKind = Literal["block", "nest", "kernel"]
 
 OP_NAMES: Final[Mapping[str, frozenset[str]]] = {

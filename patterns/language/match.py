@@ -12,12 +12,13 @@ from xdsl.dialects.builtin import ModuleOp, UnknownLoc
 from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 from xdsl.ir.core import SSAValues
 from xdsl.irdl import IRDLOperation, VerificationContext
+from xdsl.utils.exceptions import VerifyException
 
 from ...core.messages.diagnostics import OperationError
 from ...dialects.graph.base import TensorOp, infer_result_types
 from ...lazy_dataclass import dataclass
 from .functions import NameSupply, Purity
-from .patterns import Capture, Or, Pattern
+from .patterns import Capture, Or, Pattern, picks_result
 from .rules import Rule
 
 IndexT = TypeVar("IndexT", bound="Index")
@@ -160,8 +161,12 @@ class Match:
 
     @property
     def replaced(self) -> list[SSAValue]:
-        """The results of all roots in order."""
-        return [result for op in self.roots for result in op.results]
+        """The results of all roots in order. Where a root is one result of an op, it is that one."""
+        rule = self.rule
+        if not rule.picks_results:
+            return [result for op in self.roots for result in op.results]
+        roots = zip(rule.root_patterns, self.roots, strict=True)
+        return [each for root, op in roots for each in ([self.bound[root.key]] if picks_result(root) else op.results)]
 
     def op(self, pattern: Pattern) -> Operation:
         """Returns the op that `pattern` stands for, or that defines its value."""
@@ -226,7 +231,12 @@ class Match:
             operands=operands, result_types=result_types or (), properties=stored, attributes=attributes
         )
         if result_types is None:
-            op.results = _inferred_results(op)
+            try:
+                op.results = _inferred_results(op)
+            except (VerifyException, ValueError) as error:
+                message = f"rule '{self.rule.name}' makes an invalid '{name}': {error}"
+                op.erase()
+                raise OperationError(self.root, message) from error
         return self.add(op)
 
     def add(self, op: Operation) -> Operation:

@@ -26,7 +26,7 @@ from ...dialects.pattern.formulas import OF_VALUES, Formula, FormulaError, formu
 from .loops import axis_of
 from .match import Match, as_value, users_of
 from .registry import CONDITIONS, RuleError, condition, plain_parameters
-from .rules import Require, Rule
+from .rules import Computed, Require, Rule
 
 COMPARE: Final = "compare"
 NOT: Final = "not"
@@ -174,6 +174,18 @@ def _plain(attribute: Any) -> Any:
             return attribute
 
 
+def formula_keys(rule: Rule) -> frozenset[str]:
+    """Returns the keys of the things that formulas of a rule are about."""
+    keys = [key for required in rule.when if "formula" in dict(required.parameters) for key in required.keys]
+    stack: list[Any] = [*rule.rhs, *rule.decisions]
+    while stack:
+        part = stack.pop()
+        computed = (wanted for _, wanted in getattr(part, "attributes", ()) if isinstance(wanted, Computed))
+        keys += [key for wanted in computed for key in wanted.keys]
+        stack += [*getattr(part, "operands", ()), *getattr(part, "made", ())]
+    return frozenset(keys)
+
+
 def counts_users(rule: Rule) -> bool:
     """Returns whether a formula of a rule counts users."""
     formulas = (value for required in rule.when for name, value in required.parameters if name == "formula")
@@ -194,7 +206,9 @@ def shown_formula(formula: Formula, keys: Sequence[str]) -> str:
 
     def name(place: str) -> str:
         key = keys[int(place)] if place.isdigit() and int(place) < len(keys) else ""
-        return f"%{key.partition('.')[0]}" if key and key[0] not in "#." else f"${place}"
+        if key and key[0] not in "#.":
+            return f"%{key.partition('.')[0]}"
+        return f"${place}" if place.isdigit() else f"%{place}"
 
     return formula_text(formula, name)
 
@@ -230,7 +244,9 @@ def _check_names(
     if formula.kind == "name":
         number = int(formula.text) if formula.text.isdigit() else len(is_attribute)
         if number >= len(is_attribute):
-            raise RuleError(f"the formula '{text}' has no thing ${formula.text}")
+            sign = "$" if formula.text.isdigit() else "%"
+            known = ", ".join(f"${place}" for place in range(len(is_attribute))) or "none"
+            raise RuleError(f"the formula '{text}' has no thing {sign}{formula.text}", hint=f"there are {known}")
         if is_attribute[number] is of_value:
             hint = (
                 None if of_value else "a number of a value is size(%x, 0), rank(%x), elements(%x), users(%x), uses(%x)"
@@ -250,6 +266,7 @@ __all__ = [
     "attribute_of_number",
     "check_formula",
     "counts_users",
+    "formula_keys",
     "read_formula",
     "shown_condition",
     "shown_formula",

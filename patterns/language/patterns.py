@@ -53,6 +53,9 @@ class Pattern:
     far_reaching: ClassVar[bool] = False
     """True for a pattern that looks beyond operands of operands, at users, regions, other functions or long paths."""
 
+    same_value: ClassVar[bool] = False
+    """True for a pattern whose parts stand for the value that it stands for itself."""
+
     key: str
     """The name to which a match binds the value."""
 
@@ -292,6 +295,8 @@ class Result(Pattern):
 class Or(Pattern):
     """The first alternative that leads to a match of the whole rule. Bindings of a failed one are forgotten."""
 
+    same_value: ClassVar[bool] = True
+
     alternatives: tuple[Pattern, ...]
     key: str = field(default_factory=fresh_key)
 
@@ -315,6 +320,22 @@ class Rest(Pattern):
 
     def certain_parts(self) -> tuple[Pattern, ...]:
         return ()
+
+
+def picks_result(pattern: Pattern) -> bool:
+    """Returns whether a pattern stands for one result of an op that may have several."""
+    return any(isinstance(each, Result) for each in at_the_value(pattern))
+
+
+def at_the_value(pattern: Pattern) -> list[Pattern]:
+    """Returns `pattern`, and the patterns below it that stand for the same value."""
+    found: list[Pattern] = []
+    stack = [pattern]
+    while stack:
+        part = stack.pop()
+        found.append(part)
+        stack.extend(reversed(part.parts() if part.same_value else ()))
+    return found
 
 
 def optional(inner: Pattern, wrap: Callable[[Pattern], Pattern]) -> Or:

@@ -36,6 +36,8 @@ class Condition:
     function: ConditionFunction
     candidates: Callable[..., Iterable[Operation]] | None = None
     protects: Protects = "value"
+    otherwise: str | None = None
+    """The sentence of a remark about things for which it does not hold. `{0}` is the name of the first in the rule."""
 
 
 CONDITIONS: dict[str, Condition] = {}
@@ -47,11 +49,16 @@ def condition(
     candidates: Callable[..., Iterable[Operation]] | None = None,
     *,
     protects: Protects = "value",
+    otherwise: str | None = None,
 ) -> Callable[[ConditionFunction], ConditionFunction]:
-    """Registers a condition under `name`. A rule is still right without a condition that protects no value."""
+    """
+    Registers a condition under `name`. A rule is still right without a condition that protects no value.
+
+    `otherwise` is what a remark with `{why}` says where the condition does not hold: `"the {0} is not known"`.
+    """
 
     def register(function: ConditionFunction) -> ConditionFunction:
-        CONDITIONS[name] = Condition(name, function, candidates, protects)
+        CONDITIONS[name] = Condition(name, function, candidates, protects, otherwise)
         return function
 
     return register

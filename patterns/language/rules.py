@@ -12,7 +12,7 @@ from xdsl.ir import Attribute, Operation
 from ...core.messages.diagnostics import OperationError
 from ...lazy_dataclass import dataclass
 from .combinators import Together
-from .patterns import Capture, Op, Pattern, Splat, all_below, fresh_key
+from .patterns import Capture, Op, Pattern, Splat, all_below, fresh_key, picks_result
 from .shown import Words, cut
 from .signatures import RuleError, not_a_pattern
 
@@ -76,12 +76,17 @@ class Create:
 
 @dataclass(frozen=True)
 class Build:
-    """The values that the named builder makes of `keys`, in a replacement that `Create` cannot describe."""
+    """
+    The values that the named builder makes of `keys`, in a replacement that `Create` cannot describe.
+
+    `made` are the new values among them, which are made first.
+    """
 
     name: str
     keys: tuple[str, ...]
     parameters: tuple[tuple[str, Attribute], ...] = ()
     key: str = field(default_factory=fresh_key)
+    made: tuple[Create | Build, ...] = ()
 
 
 Replacement = Bound | Create | Build
@@ -140,7 +145,12 @@ class Rule:
     checked: int = field(default=0, init=False, repr=False, compare=False)
     """What has been checked: 1 for what needs no dialects, 2 for everything."""
 
+    picks_results: bool = field(default=False, init=False, repr=False, compare=False)
+    """True for a rule that replaces one result of a root that may have several, and not all of them."""
+
     def __post_init__(self) -> None:
+        if self.rhs or self.callback is not None:
+            object.__setattr__(self, "picks_results", any(map(picks_result, self.root_patterns)))
         if self.numerics not in NUMERICS:
             raise RuleError(f"rule '{self.name}' has numerics '{self.numerics}', expected one of {', '.join(NUMERICS)}")
 
@@ -151,6 +161,14 @@ class Rule:
         left = words.of(self.lhs)  # It comes first, since it numbers the values.
         right = ", ".join(words.of(each) for each in self.rhs) or ("" if self.is_pattern else made)
         return f"<stepwell.Rule {self.name}: {cut(f'{left} => {right}' if right else left)}>"
+
+    @property
+    def root_patterns(self) -> tuple[Pattern, ...]:
+        """The patterns of the roots, in their order. A further root stands beside the first, or below it in PDL."""
+        if not self.also or isinstance(self.lhs, Together):
+            return self.lhs.parts() if self.also else (self.lhs,)
+        below = {part.key: part for part in all_below(self.lhs)}
+        return self.lhs, *(below[key] for key in self.also)
 
     @property
     def is_pattern(self) -> bool:
@@ -238,7 +256,9 @@ def _made(item: Pattern | Replacement | float, bound: set[str], builder: str) ->
     """Returns a replacement, where an `Op` that is not `bound` is a new op, and a number is what `builder` makes."""
     if isinstance(item, Splat) and item.key not in bound:
         item = item.value
-    if isinstance(item, Op) and item.key not in bound and len(item.names) == 1:
+    if isinstance(item, Op) and item.key not in bound:
+        if len(item.names) != 1:
+            raise RuleError(f"a new op has one name, found {' or '.join(item.names) or 'none'}")
         operands = tuple(_made(each, bound, "scalar") for each in item.operands or ())
         return Create(item.names[0], operands, item.attributes, key=item.key)
     return _as_replacement(item, builder)
@@ -259,7 +279,11 @@ def compare(formula: str, *things: Pattern | Capture, remark: str | None = None)
 
 
 def negated(required: Require) -> Require:
-    """Returns the contrary of a condition."""
+    """Returns the contrary of a condition. That of a contrary is the condition itself."""
+    if required.name == "not":
+        (_, inner), *parameters = required.parameters
+        assert isinstance(inner, StringAttr)
+        return Require(inner.data, required.keys, tuple(parameters), required.remark)
     parameters = (("condition", StringAttr(required.name)), *required.parameters)
     return Require("not", required.keys, parameters, required.remark)
 

@@ -51,7 +51,9 @@ class Words:
         if kind in ("Op", "Create"):
             return self._op(thing, depth)
         if kind == "Build":
-            parts = [self._value(key) for key in thing.keys] + [f"{name}={value}" for name, value in thing.parameters]
+            made = {each.key: each for each in thing.made}
+            parts = [self.of(made[key], depth + 1) if key in made else self._value(key) for key in thing.keys]
+            parts += [f"{name}={value}" for name, value in thing.parameters]
             return f"{thing.name}({', '.join(parts)})"
         named = [f"{name}={self.of(value, depth + 1)}" for name, value in _contents(thing)]
         return f"{kind}({', '.join(named)})"

@@ -62,7 +62,7 @@ def _compile_other(pattern: Together, number: int, following: Next) -> Next:
     known = {each.key for one in before for each in all_below(one)}
     ways = ways_up(part, known)
     if not ways:
-        raise RuleError(f"pattern {number + 1} of several shares no value with those before it")
+        raise RuleError(f"pattern {number + 1} of several shares no value with those before it", at=part)
     match_other = compile_root(part, following)
     keys = [each.key for each in before]
     tracer = TRACER.get()

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextvars import ContextVar
 from itertools import permutations
-from typing import Any
+from typing import Any, Final
 
 from xdsl.ir import Operation, OpResult, SSAValue
 
+from ...core.ir.normal_form import normal_property
 from ...dialects.traits import is_commutative
 from ..language.constraints import attribute_of, described, has_attribute
 from ..language.patterns import Capture, Op, Pattern, Rest, Result
@@ -28,6 +30,9 @@ from .matcher import (
     root_names,
 )
 from .tracing import TRACER, Bindings, Next, ValueMatcher, value_name
+
+IN_FORMULAS: Final[ContextVar[frozenset[str]]] = ContextVar("IN_FORMULAS", default=frozenset())
+"""The keys that formulas of the rule that is compiled are about. Attributes are bound in normal form for them."""
 
 
 def compile_op(pattern: Op, following: Next) -> OpMatcher:
@@ -53,6 +58,8 @@ def compile_attributes(key: str, attributes: Sequence[tuple[str, Any]], followin
 
 
 def _compile_attribute(key: str, name: str, wanted: Any, following: Next) -> Next:
+    is_number = isinstance(wanted, Capture) and wanted.key in IN_FORMULAS.get()
+
     def match_attribute(bound: Bindings) -> bool:
         return has_attribute(bound[key], name, wanted) and following(bound)
 
@@ -64,6 +71,8 @@ def _compile_attribute(key: str, name: str, wanted: Any, following: Next) -> Nex
         known = bound.get(wanted.key)
         if known is not None:
             return has_attribute(bound[key], name, known) and following(bound)
+        if is_number:
+            found = normal_property(bound[key], name, found) or found
         return bind(wanted.key, found, bound, following)
 
     return capture_attribute if isinstance(wanted, Capture) else match_attribute
@@ -79,8 +88,8 @@ def compile_operands(pattern: Op | Call, following: Next) -> Next:
     rest = last if isinstance(last, Rest) else None
     if rest is not None:
         parts.pop()
-    if any(isinstance(part, Rest) for part in parts):
-        raise RuleError("a rest of operands must be the last operand")
+    if (early := next((part for part in parts if isinstance(part, Rest)), None)) is not None:
+        raise RuleError("a rest of operands must be the last operand", at=early)
     step = following if rest is None else _compile_rest(rest, slot, len(parts), following)
     unordered = getattr(pattern, "is_unordered", False)
     for number in reversed(range(len(parts))):

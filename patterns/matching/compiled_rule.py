@@ -18,8 +18,10 @@ from ..language.combinators import Associative
 from ..language.constraints import Holds, Where
 from ..language.loops import Loops
 from ..language.match import Match, Session
+from ..language.numbers import formula_keys
 from ..language.patterns import Capture, Op, Or, Pattern, Rest, all_below, bottom_up, is_far_reaching
 from ..language.registry import Condition, RuleError, known_condition, plain_parameters
+from ..language.remarks import remark_of
 from ..language.rules import Bound, Require, Rule
 from ..language.structures import Function
 from . import compile_chains as compile_chains  # fills in the table of `matcher`, as the next four do
@@ -28,7 +30,7 @@ from . import compile_loops as compile_loops
 from . import compile_structures as compile_structures
 from . import compile_values as compile_values
 from .closed_parts import CLOSED, TooManySteps, closed_parts
-from .compile_ops import compile_op
+from .compile_ops import IN_FORMULAS, compile_op
 from .deep_patterns import FEW_LEVELS, levels_of, room_for
 from .early_conditions import EARLY, early_conditions, needs_whole_match
 from .effects import compile_effects
@@ -59,12 +61,13 @@ def _compile_conditions(rule: Rule, final: Next) -> Next:
             step = _compile_candidates(known, required, finder, step)
     if free:
         key, op = next(iter(free.items()))
-        raise RuleError(f"op %{_shown(key)} is not connected to the root, and no condition finds it", at=op)
+        name = f"%{_shown(key)}" if _shown(key) else f"'{' | '.join(op.names) or 'any_op'}'"
+        raise RuleError(f"op {name} is not connected to the root, and no condition finds it", at=op)
     return step
 
 
 def _compile_condition(known: Condition, required: Require, following: Next) -> Next:
-    keys, parameters, remark = required.keys, plain_parameters(known.function, required.parameters), required.remark
+    keys, parameters, remark = required.keys, plain_parameters(known.function, required.parameters), remark_of(required)
     function = known.function
     tracer, jumps = TRACER.get(), END.get() is not None
 
@@ -200,15 +203,16 @@ def _check_keys(rule: Rule) -> None:
     needed += [(each, each.needed_keys()) for each in rule.decisions]
     for part, used in needed:
         if unbound := sorted(used - certain):
-            names = ", ".join(f"%{_shown(key)}" for key in unbound)
+            names = ", ".join(f"%{_shown(key)}" if key[0] not in "#." else "a part without a name" for key in unbound)
             raise RuleError(f"{names} is not bound by every match of the root", at=part)
 
 
 def _check_class(rule: Rule) -> None:
     """Refuses re-associated forms in exact rules, since they change the bits of results."""
     replaces = bool(rule.rhs) or rule.callback is not None
-    if replaces and rule.numerics == "exact" and any(isinstance(p, Associative) for p in all_below(rule.lhs)):
-        raise RuleError("re-associated forms do not give the same bits, so the rule cannot be exact")
+    found = next((part for part in all_below(rule.lhs) if isinstance(part, Associative)), None)
+    if replaces and rule.numerics == "exact" and found is not None:
+        raise RuleError("re-associated forms do not give the same bits, so the rule cannot be exact", at=found)
 
 
 def _check_others(rule: Rule) -> None:
@@ -264,6 +268,7 @@ def _shown(key: str) -> str:
 def _same_types(rule: Rule) -> Next:
     """Returns the last test: the replacements of the roots have their types, and several roots stand in one block."""
     kept = [item.key for item in rule.rhs if isinstance(item, Bound)] if len(rule.rhs) == 1 else []
+    picks = rule.picks_results
 
     def check(bound: Bindings) -> bool:
         if same_types(bound):
@@ -276,7 +281,9 @@ def _same_types(rule: Rule) -> Next:
         if rule.also and len({op.parent for op in match.roots}) != 1:
             return False
         values = [value for key in kept for value in values_bound(key, bound)]
-        results = match.replaced if rule.also else match.root.results
+        results = match.replaced if rule.also or picks else match.root.results
+        if picks and all(result.first_use is None for result in results):  # Its op may stay, and would match for ever.
+            return False
         return not kept or (
             len(values) == len(results)
             and all(
@@ -338,6 +345,7 @@ def _compile_rule(rule: Rule, ctx: Context | None) -> CompiledRule:
     closed = closed_parts(rule)
     levels = levels_of((rule.lhs, *rule.free))
     closed_token, early_token = CLOSED.set(closed), EARLY.set(early_conditions(rule, bool(closed)))
+    formula_token = IN_FORMULAS.set(formula_keys(rule))
     end_token, shared_token = END.set(end_of(rule)), SHARED.set(shared_parts((rule.lhs, *rule.free)))
     try:
         with room_for(levels):
@@ -345,6 +353,7 @@ def _compile_rule(rule: Rule, ctx: Context | None) -> CompiledRule:
     finally:
         CLOSED.reset(closed_token)
         EARLY.reset(early_token)
+        IN_FORMULAS.reset(formula_token)
         END.reset(end_token)
         SHARED.reset(shared_token)
 

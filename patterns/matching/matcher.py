@@ -17,7 +17,7 @@ from xdsl.ir import Operation, OpResult, SSAValue
 
 from ...lazy_dataclass import dataclass
 from ..language.constraints import Holds, Where
-from ..language.patterns import Pattern, Result
+from ..language.patterns import Pattern, picks_result
 from ..language.registry import RuleError
 from .closed_parts import CLOSED, match_once
 from .early_conditions import EARLY, after_binding, conditions_at_the_end, needs_whole_match
@@ -112,13 +112,9 @@ def compile_root(pattern: Pattern, following: Next) -> OpMatcher:
 def compile_root_value(pattern: Pattern, following: Next) -> OpMatcher:
     """Returns the matcher of a root by its only result, or by the result that `pattern` picks."""
     match_value = compile_value(pattern, following)
-    if isinstance(pattern, Result) and pattern.index is None:
+    if picks_result(pattern):
         return lambda op, bound: any(match_value(result, bound) for result in op.results)
-    index = pattern.index or 0 if isinstance(pattern, Result) else 0
-    several = isinstance(pattern, Result)
-    return lambda op, bound: (
-        (index < len(op.results) if several else len(op.results) == 1) and match_value(op.results[index], bound)
-    )
+    return lambda op, bound: len(op.results) == 1 and match_value(op.results[0], bound)
 
 
 def root_names(pattern: Pattern) -> frozenset[str]:

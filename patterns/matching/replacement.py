@@ -43,7 +43,20 @@ def compile_replacement(item: Replacement, *, types_of_root: slice | None) -> Re
 def _compile_build(item: Build) -> ReplacementMaker:
     function = known_builder(item.name, len(item.keys), item.parameters)
     keys, plain = item.keys, plain_parameters(function, item.parameters)
-    return lambda match: function(match, *[match.bound[key] for key in keys], **plain)
+    if not item.made:
+        return lambda match: function(match, *[match.bound[key] for key in keys], **plain)
+    makers = [(each, compile_replacement(each, types_of_root=None)) for each in item.made]
+
+    def make(match: Match) -> Sequence[SSAValue] | None:
+        new: dict[str, Any] = {}
+        for each, maker in makers:
+            values = maker(match)
+            if values is None:
+                return None
+            new[each.key] = values[0].owner if isinstance(each, Create) else values[0] if len(values) == 1 else values
+        return function(match, *[new[key] if key in new else match.bound[key] for key in keys], **plain)
+
+    return make
 
 
 def all_values(bound: Any) -> Sequence[SSAValue]:
@@ -127,6 +140,11 @@ def compile_callback(function: Callable[[Match], Any]) -> ReplacementMaker:
         made = function(match)
         if made is None:
             return None
+        several = made if isinstance(made, list | tuple) else (made,)
+        if wrong := [each for each in several if not isinstance(each, Operation | SSAValue)]:
+            name = match.rule.name
+            message = f"the function of rule '{name}' gives values and ops, or None to decline, found {wrong[0]!r}"
+            raise OperationError(match.root, message)
         values = all_values(tuple(made) if isinstance(made, list) else made)
         results = match.replaced
         same = len(values) == len(results) and all(a is b for a, b in zip(values, results, strict=True))
@@ -141,7 +159,8 @@ def used_keys(item: Replacement) -> set[str]:
         case Bound(key):
             return {key}
         case Build():
-            return set(item.keys)
+            below = {key for made in item.made for key in used_keys(made)}
+            return (set(item.keys) - {made.key for made in item.made}) | below
         case Create():
             captured = {wanted.key for _, wanted in item.attributes if isinstance(wanted, Capture)}
             captured |= {key for _, wanted in item.attributes if isinstance(wanted, Computed) for key in wanted.keys}

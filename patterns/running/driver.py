@@ -27,7 +27,7 @@ from ...lazy_dataclass import dataclass
 from ..language.functions import Purity, enclosing_module, is_open
 from ..language.match import Match, Session, users_of
 from ..language.numbers import counts_users
-from ..language.patterns import depth
+from ..language.patterns import depth, picks_result
 from ..language.registry import RuleError
 from ..language.rules import Rule
 from ..matching.compiled_rule import compiled_once
@@ -210,7 +210,7 @@ class Driver:
             raise OperationError(root, f"rule '{match.rule.name}' replaces {wanted} results by {found} values")
         used = {operand for op in match.new_ops for each in op.walk() for operand in each.operands}
         for value, result in zip(values, replaced, strict=True):
-            if result in used or value in replaced:
+            if any(each in used for root in match.roots for each in root.results) or value in replaced:
                 raise OperationError(root, f"rule '{match.rule.name}' replaces a result by something that needs it")
             if value.type != result.type:
                 message = f"rule '{match.rule.name}' changes the type from {result.type} to {value.type}"
@@ -242,8 +242,13 @@ class Driver:
             if value.name_hint is None and result.name_hint is not None:
                 value.name_hint = result.name_hint
         self._session.replace_uses(replaced, values)
-        for root in roots:
-            self._erase(root)
+        rule = match.rule
+        picked = map(picks_result, rule.root_patterns) if rule.picks_results else (False,) * len(roots)
+        for root, is_picked in zip(roots, picked, strict=True):
+            if is_picked and not is_dead(root, self._session.purity):
+                self._enqueue(root)  # Its other results are used.
+            else:
+                self._erase(root)
         self._touch(users)
         for new_op in reversed(match.new_ops):
             self._enqueue(new_op, first=True)

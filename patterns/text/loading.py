@@ -136,9 +136,8 @@ class _RuleReader:
             kind = "a rule about loops ends in 'pattern.decide', and no other does"
             raise OperationError(last, kind)
         if not any(isinstance(part, ROOTS) for part in all_below(root)) or isinstance(root, Function | Not):
-            raise OperationError(
-                last, "the root of a rule must be a 'pattern.op' or another pattern of what an op computes"
-            )
+            message = "the root of a rule must be a 'pattern.op' or another pattern of what an op computes"
+            raise OperationError(_place_of(roots[0], last), message)
         free = self._free(root, conditions)
         self._check_reached(roots, free)
         return Rule(
@@ -294,7 +293,7 @@ class _RuleReader:
             kept = Bound(self._key(last.replacement))
             self._places[id(kept)] = last
             return (kept,)
-        made: dict[SSAValue, Replacement] = {}
+        made: dict[SSAValue, Create | Build] = {}
         _check_used(last.body.block, "nothing that is yielded depends on this, so it would never be made")
         for op in last.body.block.ops:
             match op:
@@ -305,8 +304,9 @@ class _RuleReader:
                     self._places[id(made[op.result])] = op
                 case dialect.BuildOp():
                     keys = tuple(self._key(value) for value in op.arguments)
+                    new = tuple(made[value] for value in dict.fromkeys(op.arguments) if value in made)
                     parameters = tuple(op.parameter_values.items())
-                    made[op.result] = Build(op.target.data, keys, parameters, self._key(op.result))
+                    made[op.result] = Build(op.target.data, keys, parameters, self._key(op.result), new)
                     self._places[id(made[op.result])] = op
                 case dialect.YieldOp():
                     yielded = tuple(made.get(value) or Bound(self._key(value)) for value in op.arguments)
@@ -315,6 +315,11 @@ class _RuleReader:
                 case _:
                     raise OperationError(op, "only 'pattern.create', 'pattern.build' and 'pattern.yield' belong here")
         raise OperationError(last, "the replacement does not end in 'pattern.yield'")
+
+
+def _place_of(value: SSAValue, otherwise: Operation) -> Operation:
+    """Returns the op that a value comes from."""
+    return value.owner if isinstance(value.owner, Operation) else otherwise
 
 
 def _parts(value: SSAValue) -> tuple[SSAValue, ...]:

@@ -18,7 +18,7 @@ def load(machine: Machine, op: Operation, value: SSAValue, buffer: Buffer, indic
     """Returns an element of `buffer`, which `op` knows as `value`. Raises `LoopFault` for a wrong access."""
     place = _place(op, value, buffer, indices)
     _alive(op, value, buffer)
-    if buffer.mask[place] != buffer.full:
+    if buffer.mask[place] != buffer.full and not machine.samples:
         raise _unwritten(op, value, indices)
     if machine.parallel:
         _note(machine, op, value, buffer, np.asarray([place]), False, [indices])
@@ -53,7 +53,7 @@ def load_lanes(
     places, chosen = _places(op, value, buffer, lanes, active)
     _alive(op, value, buffer)
     missing = buffer.mask[places] != buffer.full
-    if missing.any():
+    if missing.any() and not machine.samples:
         raise _unwritten(op, value, _at(chosen, int(np.flatnonzero(missing)[0])))
     if machine.parallel:
         _note(machine, op, value, buffer, places, False, chosen)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from xdsl.dialects.builtin import IntegerAttr
-from xdsl.ir import Operation
+from xdsl.ir import Operation, SSAValue
 
 from ...core.messages.locations import location_string
 from ...core.roles import CHUNK, NOALIAS, PARALLEL, TEMPORARY
@@ -28,14 +28,38 @@ def _bind(frame: Frame, slots: Sequence[int], values: Sequence[Any]) -> None:
 # Loops
 
 
-def run_parallel(machine: Machine, op: Operation, iterations: Iterable[Any], run: Any) -> None:
-    """Calls `run(each)` for the iterations of a parallel loop, one after the other, and finds races between them."""
+def run_parallel(
+    machine: Machine, op: Operation, iterations: Iterable[Any], run: Any, own: Sequence[Buffer] = ()
+) -> None:
+    """
+    Calls `run(each)` for the iterations of a parallel loop, one after the other, and finds races between them.
+
+    Each iteration has the buffers `own` for itself: they hold nothing when it begins.
+    """
     loop = ParallelLoop(op)
     machine.parallel.append(loop)
     for number, each in enumerate(iterations):
         loop.iteration, loop.began = number, machine.tick()
+        for buffer in own:
+            buffer.storage.birth = machine.tick()
+            forget(buffer)
         run(each)
     machine.parallel.pop()
+
+
+def _own_buffers(op: Operation) -> list[SSAValue]:
+    """
+    Returns the buffers on the stack that only a loop uses, of those that stand outside of it.
+
+    Each iteration of a parallel loop has one for itself: `outline-parallel-loops` moves them into the loop.
+    """
+    found: dict[SSAValue, None] = {}
+    for inner in op.regions[0].walk():
+        for operand in inner.operands:
+            owner = operand.owner
+            if isinstance(owner, Operation) and owner.name == "memref.alloca" and not op.is_ancestor(owner):
+                found[operand] = None
+    return [each for each in found if all(op.is_ancestor(use.operation) for use in each.uses)]
 
 
 def _range(op: Operation, lower: Any, upper: Any, step: Any) -> range:
@@ -49,6 +73,7 @@ def _for(scope: Scope, op: Operation) -> Step:
     bound_slots, start_slots, result_slots = scope.slots_of(bounds), scope.slots_of(carried), scope.slots_of(results)
     body, machine = scope.region(op.regions[0]), scope.machine
     is_parallel = PARALLEL in op.attributes and not carried
+    own_slots = scope.slots_of(_own_buffers(op)) if is_parallel else []
     dtype = (
         np.dtype(np.int64)
         if str(op.operands[0].type) == "index"
@@ -56,9 +81,10 @@ def _for(scope: Scope, op: Operation) -> Step:
     )
 
     def step(frame: Frame) -> None:
-        indices = _range(op, *(frame[slot] for slot in bound_slots))
+        indices = machine.some(_range(op, *(frame[slot] for slot in bound_slots)))
         if is_parallel:
-            run_parallel(machine, op, indices, lambda index: body(frame, (dtype.type(index),)))
+            own = [frame[slot] for slot in own_slots]
+            run_parallel(machine, op, indices, lambda index: body(frame, (dtype.type(index),)), own)
             return
         values = [frame[slot] for slot in start_slots]
         for index in indices:
@@ -76,7 +102,8 @@ def _parallel(scope: Scope, op: Any) -> Step:
     def step(frame: Frame) -> None:
         if op.initVals:
             raise fault("unknown", op, "reductions of 'scf.parallel' are not interpreted")
-        ranges = [_range(op, frame[a], frame[b], frame[c]) for a, b, c in zip(lower, upper, steps, strict=True)]
+        bounds = zip(lower, upper, steps, strict=True)
+        ranges = [machine.some(_range(op, frame[a], frame[b], frame[c])) for a, b, c in bounds]
         run_parallel(machine, op, product(*ranges), lambda each: body(frame, [np.int64(index) for index in each]))
 
     return step
@@ -159,9 +186,10 @@ def _call(scope: Scope, op: Any) -> Step:
         lower, upper = int(values[0]), int(values[1])
 
         def run(first: int) -> None:
-            call(machine, op, name, [np.int64(first), np.int64(min(first + size, upper)), *values[2:]])
+            end = first + 1 if machine.samples else min(first + size, upper)  # Of a sample one iteration is enough.
+            call(machine, op, name, [np.int64(first), np.int64(end), *values[2:]])
 
-        run_parallel(machine, op, range(lower, upper, size), run)
+        run_parallel(machine, op, machine.some(range(lower, upper, size)), run)
 
     return step
 

@@ -82,7 +82,7 @@ def _loop(scope: Scope, op: Operation) -> Step:
     def step(frame: Frame) -> None:
         for watcher in watchers:
             watcher.begin(frame)
-        points: Iterator[tuple[int, ...]] = product(*map(range, extents.read(frame)))
+        points: Iterator[tuple[int, ...]] = product(*(machine.some(range(each)) for each in extents.read(frame)))
         if is_parallel:
             run_parallel(machine, op, points, lambda point: body(frame, [np.int64(point[0])]))
         else:
@@ -256,22 +256,24 @@ def call_loops(machine: Machine, op: Operation, name: str, values: Sequence[Any]
     Calls `tensor_loop.func @name` on inputs and outputs.
 
     Inputs may only be read. Temporaries and outputs hold nothing before, but for outputs in place. Raises `LoopFault`
-    where an output shares memory with another argument, or is not written as a whole. It does so as well where a loop
-    function gives an input that is not written as a whole. A function marked as written is trusted.
+    where an output or a temporary shares memory with another argument, or an output is not written as a whole. It does
+    so as well where a loop function gives an input that is not written as a whole. A function marked as written is
+    trusted.
     """
     function = machine.function(name, op)
     kernel = function.op
     assert isinstance(kernel, FuncOp)
-    _check_apart(op, name, values, len(kernel.inputs))
+    attributes_of = argument_attributes(kernel, len(values))
+    _check_apart(op, name, values, len(kernel.inputs), [TEMPORARY in each for each in attributes_of])
     given: list[Any] = []
     emptied: list[tuple[Buffer, Any]] = []
-    for position, (value, attributes) in enumerate(zip(values, argument_attributes(kernel, len(values)), strict=True)):
+    for position, (value, attributes) in enumerate(zip(values, attributes_of, strict=True)):
         is_input = position < len(kernel.inputs)
         if isinstance(value, Buffer) and TEMPORARY in attributes:
             forget(value)
             emptied.append((value, None))
         elif isinstance(value, Buffer) and is_input:
-            if _is_asked(_loop_function_around(op)):
+            if not machine.samples and _is_asked(_loop_function_around(op)):
                 _check_whole(op, value, f"of input {position} of @{name} is read, but nothing has written it")
             value = value.protected(f"it is an input of @{name}")
         elif isinstance(value, Buffer) and IN_PLACE not in attributes:
@@ -286,7 +288,9 @@ def call_loops(machine: Machine, op: Operation, name: str, values: Sequence[Any]
         if before is None:
             forget(buffer)
         else:
-            if op is not kernel and _is_asked(kernel):  # The outputs of an entry are looked at when they are returned.
+            if (
+                op is not kernel and not machine.samples and _is_asked(kernel)
+            ):  # The outputs of an entry are looked at when they are returned.
                 _check_whole(op, buffer, f"of an output of @{name} is returned, but nothing has written it")
             remember(buffer, before)
 
@@ -311,13 +315,29 @@ def _check_whole(op: Operation, buffer: Buffer, what: str) -> None:
         raise fault("unwritten", op, f"element {listed(np.argwhere(missing)[0])} {what}")
 
 
-def _check_apart(op: Operation, name: str, values: Sequence[Any], inputs: int) -> None:
-    for position in range(inputs, len(values)):
+def _check_apart(op: Operation, name: str, values: Sequence[Any], inputs: int, temporary: Sequence[bool]) -> None:
+    """Raises `LoopFault` where an output or a temporary of a call shares memory with another argument."""
+    names = _kinds(inputs, temporary)
+    for position, value in enumerate(values):
+        if not isinstance(value, Buffer) or (position < inputs and not temporary[position]):
+            continue
         for other, found in enumerate(values):
-            if other != position and isinstance(found, Buffer) and overlap(values[position], found):
-                which = f"number {position - inputs} of the outputs"
-                where = f"number {other} of the inputs" if other < inputs else f"number {other - inputs} of them"
-                raise fault("alias", op, f"call of @{name}: {which} shares memory with {where}")
+            if other != position and isinstance(found, Buffer) and overlap(value, found):
+                (kind, which), (other_kind, where) = names[position], names[other]
+                of = "them" if kind == other_kind else f"the {other_kind}"
+                message = f"number {which} of the {kind} shares memory with number {where} of {of}"
+                raise fault("alias", op, f"call of @{name}: {message}")
+
+
+def _kinds(inputs: int, temporary: Sequence[bool]) -> list[tuple[str, int]]:
+    """Returns for each argument of a call what it is, and its number among those."""
+    counts: dict[str, int] = {}
+    found: list[tuple[str, int]] = []
+    for position, is_temporary in enumerate(temporary):
+        kind = "temporaries" if is_temporary else "inputs" if position < inputs else "outputs"
+        found.append((kind, counts.setdefault(kind, 0)))
+        counts[kind] += 1
+    return found
 
 
 TABLE: dict[str, Prepare] = {

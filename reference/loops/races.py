@@ -9,18 +9,22 @@ from ...lazy_dataclass import dataclass
 from ..element_types import Array
 from .storage import Buffer, Storage
 
-NOBODY = -1
-SEVERAL = -2
+NOBODY = 0
+SEVERAL = -1
 
 
 class _Touches:
-    """For each byte of a storage: the iteration that has read or written it, and the number of the op."""
+    """
+    For each byte of a storage: the iteration that has read or written it, from 1, and the number of the op.
+
+    Zeros take no memory until one of them is changed, and most bytes of large weights are not touched.
+    """
 
     def __init__(self, size: int):
-        self.reader = np.full(size, NOBODY, np.int64)
-        self.writer = np.full(size, NOBODY, np.int64)
-        self.reader_op = np.zeros(size, np.int64)
-        self.writer_op = np.zeros(size, np.int64)
+        self.reader = np.zeros(size, np.int32)
+        self.writer = np.zeros(size, np.int32)
+        self.reader_op = np.zeros(size, np.int32)
+        self.writer_op = np.zeros(size, np.int32)
 
 
 @dataclass(frozen=True)
@@ -58,29 +62,30 @@ class ParallelLoop:
             touches = self._touches[storage] = _Touches(len(storage.data))
         flat = buffer.base + places.reshape(-1, 1) * buffer.itemsize + np.arange(buffer.itemsize)
         found = self._conflict(touches, flat, is_store)
-        number = self._numbers.setdefault(op, len(self._numbers))
+        number, own = self._numbers.setdefault(op, len(self._numbers)), self.iteration + 1
         if number == len(self._ops):
             self._ops.append(op)
         if is_store:
-            touches.writer[flat], touches.writer_op[flat] = self.iteration, number
+            touches.writer[flat], touches.writer_op[flat] = own, number
         else:
             others = touches.reader[flat]
-            alone = (others == NOBODY) | (others == self.iteration)
-            touches.reader[flat] = np.where(alone, self.iteration, SEVERAL)
+            alone = (others == NOBODY) | (others == own)
+            touches.reader[flat] = np.where(alone, own, SEVERAL)
             touches.reader_op[flat] = number
         return found
 
     def _conflict(self, touches: _Touches, flat: Array, is_store: bool) -> Race | None:
+        own = self.iteration + 1
         writers = touches.writer[flat]
-        clash = (writers != NOBODY) & (writers != self.iteration)
+        clash = (writers != NOBODY) & (writers != own)
         if clash.any():
             row, column = np.argwhere(clash)[0]
-            return Race(int(row), int(writers[row, column]), self._ops[int(touches.writer_op[flat[row, column]])])
+            return Race(int(row), int(writers[row, column]) - 1, self._ops[int(touches.writer_op[flat[row, column]])])
         if not is_store:
             return None
         readers = touches.reader[flat]
-        clash = (readers != NOBODY) & (readers != self.iteration)
+        clash = (readers != NOBODY) & (readers != own)
         if not clash.any():
             return None
         row, column = np.argwhere(clash)[0]
-        return Race(int(row), int(readers[row, column]), self._ops[int(touches.reader_op[flat[row, column]])])
+        return Race(int(row), int(readers[row, column]) - 1, self._ops[int(touches.reader_op[flat[row, column]])])

@@ -72,11 +72,14 @@ class LoopRunner:
         max_depth: int = MAX_DEPTH,
         watch: Watch | None = None,
         natives: Mapping[str, Native] | None = None,
+        samples: int = 0,
     ):
+        """Prepares a module. `samples` is the number of iterations of each loop that run, 0 for all."""
         functions = {name: op for op in module.body.block.ops if (name := symbol_of(op)) is not None}
         self._machine = Machine(functions, TABLES, max_steps, max_depth)
         self._machine.watch = watch
         self._machine.natives = natives or {}
+        self._machine.samples = samples
 
     def run(
         self,

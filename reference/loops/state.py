@@ -54,12 +54,22 @@ class Machine:
         self.watch: Watch | None = None
         self.natives: Mapping[str, Native] = {}
         """The functions that are run by somebody else, by name."""
+        self.samples = 0
+        """
+        The number of iterations of each loop that run, all where it is 0.
+
+        Where only some run, elements that the others would have written count as written.
+        """
         self._prepared: dict[str, Function] = {}
 
     def tick(self) -> int:
         """Returns the next time."""
         self.time += 1
         return self.time
+
+    def some(self, numbers: range) -> Sequence[int]:
+        """Returns the iterations of a loop that run: all, or the first ones and the last one."""
+        return numbers if not 0 < self.samples < len(numbers) else [*numbers[: self.samples - 1], numbers[-1]]
 
     def function(self, name: str, caller: Operation) -> Function:
         """Returns a function, ready to run. Raises `LoopFault` where the module has none of that name with a body."""

@@ -31,10 +31,13 @@ def _lanes(place: Place, indices: list[int], shape: tuple[int, ...]) -> list[Arr
 def _load(scope: Scope, op: Any) -> Step:
     place, shape = op.place, shape_of(op.result.type)
     buffer, indices, result = scope.slot(op.buffer), scope.slots_of(op.indices), scope.slot(op.result)
+    rows, columns = shape
+    read = (rows, -(-columns // op.repeats))
 
     def step(frame: Frame) -> None:
-        lanes = _lanes(place, [frame[slot] for slot in indices], shape)
-        frame[result] = np.broadcast_to(_loaded(scope, op, place.buffer, frame[buffer], lanes), shape)
+        lanes = _lanes(place, [frame[slot] for slot in indices], read)
+        found = np.broadcast_to(_loaded(scope, op, place.buffer, frame[buffer], lanes), read)
+        frame[result] = np.repeat(found, op.repeats, axis=1)[:, :columns]
 
     return step
 

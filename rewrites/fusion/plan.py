@@ -18,7 +18,6 @@ from ...analysis.kinds import OpKind
 from ...analysis.op_kind import facts_of_op, kind_of_op
 from ...analysis.post_dominators import PostDominators
 from ...core.messages.diagnostics import fail
-from ...core.roles import PREPARE
 from ...dialects.traits import LoopSemantics, LoopTemplate, is_pure, may_fail
 from ...patterns.language.functions import functions_of, is_closed
 from .groups import is_member
@@ -32,11 +31,11 @@ def planned_functions(module: ModuleOp) -> Iterator[func.FuncOp]:
     """
     Yields the functions that fusion looks into.
 
-    It leaves out functions that are a group already, were partitioned, are for another compiler, or run once when a
-    program is loaded.
+    It leaves out functions that are a group already, were partitioned, or are for another compiler. What runs once,
+    when a program is loaded, is fused too: a quantised layer has a dozen ops on its scales, which cost as many kernels.
     """
     for function in functions_of(module):
-        if not is_closed(function) and PREPARE not in function.attributes:
+        if not is_closed(function):
             yield function
 
 

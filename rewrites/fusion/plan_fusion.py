@@ -239,6 +239,7 @@ class _Planner:
                 return (
                     failing.remark.replace("{name}", _name(producer.root))
                     .replace("{users}", str(len(outside)))
+                    .replace("{why}", f"{failing.name} does not hold")
                     .replace("{consumer}", f"'{user.name}'")
                 )
         if fitting:

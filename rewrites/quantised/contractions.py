@@ -37,7 +37,7 @@ MOST_TERMS: Final = 1 << 15
 """Sums of so many products of differences of bytes stay below 2^31."""
 
 
-@condition("byte")
+@condition("byte", otherwise="the {0} is no tensor of bytes")
 def byte(match: Match, thing: Thing) -> bool:
     """The elements are of type i8 or ui8."""
     return dtype_of(as_value(thing)) in ("i8", "ui8")
@@ -55,13 +55,13 @@ def float32(match: Match, thing: Thing) -> bool:
     return dtype_of(as_value(thing)) == "f32"
 
 
-@condition("known-zero")
+@condition("known-zero", otherwise="the {0} is not known to be 0")
 def known_zero(match: Match, thing: Thing) -> bool:
     """The zero points are known to be 0."""
     return splat_number(as_value(thing)) == 0
 
 
-@condition("scales-of-outputs")
+@condition("scales-of-outputs", otherwise="the scales of the {1} are not those of output channels or columns")
 def scales_of_outputs(match: Match, op: Conv2dOp | MatmulOp, kernel: DequantizeOp) -> bool:
     """The right operand has one scale, or one for each output channel or column."""
     if not shape_of(kernel.operands[1]):
@@ -72,7 +72,7 @@ def scales_of_outputs(match: Match, op: Conv2dOp | MatmulOp, kernel: DequantizeO
     return not properties["block_size"] and properties["axis"] % rank == wanted and rank > 1
 
 
-@condition("byte-kernel", protects="cost")
+@condition("byte-kernel", protects="cost", otherwise="there is no kernel on bytes for groups of several channels")
 def byte_kernel(match: Match, op: Conv2dOp) -> bool:
     """There are kernels on bytes for the convolution: it has one group, or one channel and one output in each."""
     groups = plain_properties(op)["groups"]
@@ -84,7 +84,7 @@ def _channels(op: Conv2dOp) -> int:
     return plain_properties(op)["data_layout"].index("C")
 
 
-@condition("sums-fit")
+@condition("sums-fit", otherwise="the sums could exceed 32 bits")
 def sums_fit(match: Match, op: Conv2dOp | MatmulOp) -> bool:
     """The terms of each sum are so few that 32 bits hold it."""
     shape = shape_of(op.operands[1])

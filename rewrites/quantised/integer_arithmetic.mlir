@@ -28,25 +28,18 @@ pattern.rule "integer-relu" quantised doc "quantize(relu(x), s, z) = quantize(x,
 // Products. The sums of integers are exact, so only the factor rounds, where every product and sum did.
 
 pattern.rule "integer-conv2d" quantised doc "conv2d(dequantize(x), dequantize(w)) = f32(conv2d(x, w)) * scales - zero * sums of w * scales"
-  : conv2d(dequantize(%x, %sx, %zx) as %data, dequantize(%w, %sw, %zw) as %kernel) => @integer-conv2d(%root, %data, %kernel)
-  where float32(%root), byte(%x) remark "kept on floats: the input is no tensor of bytes",
-    byte(%w) remark "kept on floats: the weights are no bytes",
-    one-scale(%sx) remark "kept on floats: the input has a scale per channel",
-    known-zero-point(%zx) remark "kept on floats: the zero point of the input is not known",
-    known-zero(%zw) remark "kept on floats: the zero point of the weights is not 0",
-    scales-of-outputs(%root, %kernel) remark "kept on floats: the scales of the weights are not those of output channels",
-    byte-kernel(%root) remark "kept on floats: there is no kernel on bytes for groups of several channels",
-    sums-fit(%root) remark "kept on floats: the sums could exceed 32 bits"
+  : conv2d(dequantize(%input, %input_scale, %input_zero_point) as %image,
+    dequantize(%kernel, _, %kernel_zero_point) as %weights) => @integer-conv2d(%root, %image, %weights)
+  where float32(%root), {byte(%input), byte(%kernel), one-scale(%input_scale), known-zero-point(%input_zero_point),
+    known-zero(%kernel_zero_point), scales-of-outputs(%root, %weights), byte-kernel(%root), sums-fit(%root)}
+    remark "kept on floats: {why}"
 
 pattern.rule "integer-matmul" quantised doc "matmul(dequantize(x), dequantize(w)) = f32(matmul(x, w)) * scales - zero points * sums * scales"
-  : matmul(dequantize(%x, %sx, %zx) as %data, dequantize(%w, %sw, %zw) as %kernel) => @integer-matmul(%root, %data, %kernel)
-  where float32(%root), byte(%x) remark "kept on floats: the left operand is no tensor of bytes",
-    byte(%w) remark "kept on floats: the right operand is no tensor of bytes",
-    one-scale(%sx) remark "kept on floats: the left operand has a scale per channel",
-    known-zero-point(%zx) remark "kept on floats: the zero point of the left operand is not known",
-    known-zero-point(%zw) remark "kept on floats: the zero point of the right operand is not known",
-    scales-of-outputs(%root, %kernel) remark "kept on floats: the scales of the right operand are not those of columns",
-    sums-fit(%root) remark "kept on floats: the sums could exceed 32 bits"
+  : matmul(dequantize(%left_operand, %left_scale, %left_zero_point) as %left_side,
+    dequantize(%right_operand, _, %right_zero_point) as %right_side) => @integer-matmul(%root, %left_side, %right_side)
+  where float32(%root), {byte(%left_operand), byte(%right_operand), one-scale(%left_scale), sums-fit(%root),
+    known-zero-point(%left_zero_point), known-zero-point(%right_zero_point), scales-of-outputs(%root, %right_side)}
+    remark "kept on floats: {why}"
 
 // Weights alone. Sums are regrouped, and the scale is multiplied when a block is summed up.
 

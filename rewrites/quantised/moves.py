@@ -32,7 +32,7 @@ def unsigned_byte(match: Match, thing: Thing) -> bool:
     return dtype_of(as_value(thing)) == "ui8"
 
 
-@condition("known-zero-point")
+@condition("known-zero-point", otherwise="the {0} is not known")
 def known_zero_point(match: Match, thing: Thing) -> bool:
     """The zero point is one number that is known."""
     return splat_number(as_value(thing)) is not None
@@ -75,7 +75,7 @@ def same_scale(match: Match, first: Thing, second: Thing) -> bool:
     return isinstance(number, int) or 2.0**-100 < number < 2.0**100
 
 
-@condition("one-scale")
+@condition("one-scale", otherwise="the {0} is not one for all elements")
 def one_scale(match: Match, thing: Thing) -> bool:
     """There is one scale for all elements."""
     type_ = as_value(thing).type

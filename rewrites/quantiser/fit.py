@@ -52,6 +52,8 @@ class FittedLayer:
     saturated: float = 0.0
     """The greatest part of the elements of an operand that lies outside of its grid."""
     is_quantised: bool = False
+    decibels: float | None = None
+    """The ratio of signal to noise of its result, where its weights alone are quantised and moments are known."""
 
 
 def fit(module: ModuleOp, entry: str, table: Table, options: Fit) -> list[FittedLayer]:

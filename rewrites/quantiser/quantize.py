@@ -12,7 +12,7 @@ from .fit import Fit, fit
 from .layers import entry_of
 from .options import WEIGHTS, check_choice, check_options
 from .table import Table
-from .weight_only import quantize_weights
+from .weight_only import WeightOptions, quantize_weights, read_moments
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,8 @@ class QuantizePass(StepwellPass):
     `graph.dequantize` around each layer. `integer-arithmetic` makes products of bytes of that.
 
     Without a table, `weights` says what the weights become, `int8` or `int4`, in blocks of `block` elements. Inputs
-    stay in floats.
+    stay in floats. Integers are the nearest ones. With `moments`, a file of the second moments of what layers read
+    (`stepwell calibrate --values --moments`), each makes up for the errors of those before it, as in GPTQ.
 
     `keep` names layers that stay in floats by the names of their results, and `keep_kinds` by their ops.
     """
@@ -36,6 +37,7 @@ class QuantizePass(StepwellPass):
     entry: str = "main"
     weights: str = ""
     block: int = 32
+    moments: str = ""
     activations: str = "asymmetric"
     observer: str = "min-max"
     percentile: float = 99.99
@@ -51,15 +53,14 @@ class QuantizePass(StepwellPass):
             fitted = fit(op, self.entry, Table.read(op, self.table, self.entry), self.fit)
             self.count("layers quantised", sum(layer.is_quantised for layer in fitted))
             return
-        layers = quantize_weights(
-            op,
-            entry=self.entry,
-            weights=self.weights,
-            block=self.block,
-            keep=self.keep,
-            keep_kinds=self.keep_kinds,
-        )
-        self.count("layers quantised", layers)
+        moments = read_moments(self.moments) if self.moments else None
+        layers = quantize_weights(op, self.entry, self.weight_options, moments)
+        self.count("layers quantised", sum(layer.is_quantised for layer in layers))
+
+    @property
+    def weight_options(self) -> WeightOptions:
+        """What the options say about weights alone."""
+        return WeightOptions(self.weights, self.block, self.keep, self.keep_kinds)
 
     @property
     def fit(self) -> Fit:
@@ -82,6 +83,9 @@ class QuantizePass(StepwellPass):
         elif not self.table:
             message = "quantize: there is neither a table of ranges nor a type for weights alone"
             raise StepwellError(Diagnostic(message, hint='expected table="stats.json" or weights=int8'))
+        if self.table and self.moments:
+            message = "quantize: there are a table of ranges and second moments, expected one of them"
+            raise StepwellError(Diagnostic(message, hint="second moments are for weights alone"))
         if self.table and self.weights == "int4":
             message = "quantize: weights are int4 and there is a table, but products of bytes have weights of int8"
             raise StepwellError(Diagnostic(message, hint="leave out the table to quantise weights alone"))

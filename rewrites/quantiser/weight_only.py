@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import prod
 from typing import Any, Final
 
@@ -11,14 +11,21 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 from xdsl.rewriter import Rewriter
 
-from ...core.messages.diagnostics import Diagnostic, StepwellError, emit_remark
+from ...core.messages.diagnostics import Diagnostic, StepwellError, did_you_mean, emit_remark, fail
+from ...core.messages.locations import location_string
+from ...core.weights import open_weights
 from ...dialects.graph.contraction import MatmulOp
 from ...dialects.graph.movement import ReshapeOp
 from ...dialects.graph.quantisation import MatmulPackedOp
 from ...lazy_dataclass import dataclass
+from ..calibration.names import value_names
+from ..simplify.eliminate_dead_code import erase_dead_ops
+from .compensation import Compensation
 from .constants import Constants
 from .emitting import Place, hint_of
+from .fit import FittedLayer, check_kept
 from .layers import Layer, entry_of, is_kept, layers_of, shape_of
+from .options import WEIGHTS, check_choice
 
 Array = np.ndarray[Any, Any]
 
@@ -26,6 +33,8 @@ BITS: Final = {"int8": 8, "int4": 4}
 """The bits of the types that weights may have."""
 
 LEAST_BLOCK: Final = 16
+
+MOMENTS_ARE_MADE_BY: Final = "stepwell calibrate --values --moments makes them"
 
 
 @dataclass(frozen=True)
@@ -47,32 +56,90 @@ class PackedWeights:
         return ((numbers - self.zero_point) * spread)[:, :inputs].T
 
 
+@dataclass(frozen=True)
+class WeightOptions:
+    """What becomes of weights alone."""
+
+    weights: str
+    """`int8` or `int4`."""
+    block: int = 32
+    """The inputs of an output that share a scale, a power of 2."""
+    keep: Sequence[str] = ()
+    keep_kinds: Sequence[str] = ()
+    """Names and kinds of layers that stay in floats."""
+    compensate: bool = True
+    """It lets rounding make up for its errors where second moments are known."""
+
+    def check(self) -> None:
+        """Raises StepwellError for an option whose value is not one of those it may have."""
+        check_choice("weights", self.weights, WEIGHTS)
+        if self.block < LEAST_BLOCK or self.block & (self.block - 1):
+            message = f"quantize: block is {self.block}, expected a power of 2 of at least {LEAST_BLOCK}"
+            raise StepwellError(Diagnostic(message))
+
+
 def quantize_weights(
-    module: ModuleOp, *, entry: str, weights: str, block: int, keep: Sequence[str], keep_kinds: Sequence[str]
-) -> int:
+    module: ModuleOp, entry: str, options: WeightOptions, moments: Mapping[str, Array] | None = None
+) -> list[FittedLayer]:
     """
-    Quantises the weights of the layers of `@entry` to `weights`, "int8" or "int4", in blocks of `block` elements.
+    Quantises the weights of the layers of `@entry`, and returns all layers.
 
-    Layers are products with a constant matrix. `keep` and `keep_kinds` name layers that stay as they are. Returns the
-    number of layers changed.
+    Layers are products with a constant matrix. `moments` are second moments of the values that they read, by the names
+    of these: `sum of x xᵀ` over all rows. With them rounding makes up for its errors. Raises StepwellError for a value
+    that is not among them.
     """
-    if block < LEAST_BLOCK or block & (block - 1):
-        message = f"quantize: block is {block}, expected a power of 2 of at least {LEAST_BLOCK}"
-        raise StepwellError(Diagnostic(message))
-    constants, count = Constants(module), 0
-    for layer in layers_of(entry_of(module, entry)):
-        if is_kept(layer, keep, keep_kinds):
+    options.check()
+    constants, found = Constants(module), list[FittedLayer]()
+    function = entry_of(module, entry)
+    layers, names = layers_of(function), value_names(function)
+    check_kept(module, layers, options.keep, options.keep_kinds)
+    for layer in layers:
+        place, shape = location_string(layer.op), shape_of(layer.op.operands[1])
+        matrix = None if is_kept(layer, options.keep, options.keep_kinds) else matrix_of(layer, constants)
+        if isinstance(matrix, str):
+            emit_remark(layer.op, f"the weights of %{layer.name} stay in floats: {matrix}")
+        if matrix is None or isinstance(matrix, str):
+            found.append(FittedLayer(layer.name, layer.kind, place, shape))
             continue
-        found = _matrix_of(layer, constants)
-        if isinstance(found, str):
-            emit_remark(layer.op, f"the weights of %{layer.name} stay in floats: {found}")
-            continue
-        _replace(layer, packed_weights(found, BITS[weights], block))
-        count += 1
-    return count
+        known = None if moments is None else _moments_of(layer, names[layer.op.operands[0]], moments)
+        packed = packed_weights(matrix, BITS[options.weights], options.block, known if options.compensate else None)
+        _replace(layer, packed)
+        noise = None if known is None else _decibels(matrix, packed.real(len(matrix)), known)
+        found.append(FittedLayer(layer.name, layer.kind, place, shape, is_quantised=True, decibels=noise))
+    erase_dead_ops(function)
+    return found
 
 
-def _matrix_of(layer: Layer, constants: Constants) -> Array | str:
+def _decibels(matrix: Array, packed: Array, moments: Array) -> float:
+    """Returns the ratio of signal to noise of the result of a layer, in decibels. It is infinite without noise."""
+    error = packed - matrix
+    signal, noise = (float(np.einsum("io,ij,jo->", each, moments, each, optimize=True)) for each in (matrix, error))
+    if noise <= 0:
+        return float("inf")
+    return 10 * float(np.log10(signal / noise)) if signal > 0 else float("-inf")
+
+
+def read_moments(path: str) -> dict[str, Array]:
+    """Returns the second moments in a file. Raises WeightsError for one that cannot be read."""
+    file = open_weights(path)
+    return {key: file.array(key) for key in file.entries}
+
+
+def _moments_of(layer: Layer, name: str, moments: Mapping[str, Array]) -> Array:
+    size = shape_of(layer.op.operands[1])[0]
+    found = moments.get(name)
+    if found is None:
+        hint = did_you_mean(name, list(moments)) or f"they were made of another program; {MOMENTS_ARE_MADE_BY}"
+        fail(layer.op, f"there are no second moments of %{name}", hint=hint)
+    if found.shape != (size, size):
+        message = f"the second moments of %{name} are {'x'.join(map(str, found.shape))}, expected {size}x{size}"
+        fail(layer.op, message, hint=f"they were made of another program; {MOMENTS_ARE_MADE_BY}")
+    if not np.isfinite(found).all():
+        fail(layer.op, f"the second moments of %{name} are not all finite", hint="the data makes values that are not")
+    return found
+
+
+def matrix_of(layer: Layer, constants: Constants) -> Array | str:
     """Returns the weights of a layer, one column per output, or why they cannot be packed."""
     if not isinstance(layer.op, MatmulOp):
         return "packed weights are those of products"
@@ -84,25 +151,59 @@ def _matrix_of(layer: Layer, constants: Constants) -> Array | str:
     return found if np.isfinite(found).all() else "they are not all finite"
 
 
-def packed_weights(matrix: Array, bits: int, block: int) -> PackedWeights:
+def packed_weights(matrix: Array, bits: int, block: int, moments: Array | None = None) -> PackedWeights:
     """
-    Returns the nearest integers of weights, one column per output, with a scale for each block of a column.
+    Returns integers for weights, one column per output, with a scale for each block of a column.
 
-    The number of a block that is farthest from 0 becomes the least integer. So a scale may be negative.
+    The number of a block that is farthest from 0 becomes the least integer. So a scale may be negative. The integers
+    are the nearest ones. With the second moments of the inputs, a square matrix, each makes up for the errors of those
+    before it (`Compensation`).
     """
     inputs, outputs = matrix.shape
     blocks = -(-inputs // block)
     rows = np.zeros((outputs, blocks * block))
     rows[:, :inputs] = matrix.T
-    parts = rows.reshape(outputs, blocks, block)
-    farthest = np.take_along_axis(parts, np.abs(parts).argmax(axis=2, keepdims=True), axis=2)
+    if moments is None:
+        scale, numbers = _nearest(rows.reshape(outputs, blocks, block), bits)
+        numbers = numbers.reshape(outputs, -1)
+    else:
+        scale, numbers = _compensated(rows, inputs, bits, block, Compensation(moments))
     offset = 2 ** (bits - 1)
-    scale = (farthest / -offset).astype(np.float32)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        steps = np.where(scale == 0, 0, np.rint(parts / scale.astype(np.float64)))
-    numbers = (np.clip(steps, -offset, offset - 1) + offset).astype(np.uint8).reshape(outputs, -1)
+    numbers = (numbers + offset).astype(np.uint8)
     packed = numbers if bits == 8 else numbers[:, 0::2] | numbers[:, 1::2] << 4
     return PackedWeights(packed, scale.reshape(outputs, blocks), offset, bits, block)
+
+
+def _nearest(parts: Array, bits: int) -> tuple[Array, Array]:
+    """Returns the scale of each block, which is the last axis, and the nearest integers."""
+    farthest = np.take_along_axis(parts, np.abs(parts).argmax(axis=-1, keepdims=True), axis=-1)
+    scale = (farthest / -(2 ** (bits - 1))).astype(np.float32)
+    return scale, _integers(parts, scale, bits)
+
+
+def _integers(numbers: Array, scale: Array, bits: int) -> Array:
+    """Returns the nearest integers of `bits` bits with signs. With a scale of 0 they are 0."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        steps = np.where(scale == 0, 0, np.rint(numbers / scale.astype(np.float64)))
+    offset = 2 ** (bits - 1)
+    return np.clip(steps, -offset, offset - 1)
+
+
+def _compensated(rows: Array, inputs: int, bits: int, block: int, compensation: Compensation) -> tuple[Array, Array]:
+    """Returns scales and integers of `rows`, whose columns from `inputs` on are padding. Changes `rows`."""
+    scales, numbers = list[Array](), np.zeros_like(rows)
+    known = rows[:, :inputs]
+    for start in range(0, inputs, block):
+        scale, _ = _nearest(rows[:, start : start + block], bits)
+        stop = min(start + block, inputs)
+        errors = np.zeros((len(rows), stop - start))
+        for column in range(start, stop):
+            numbers[:, column] = _integers(rows[:, column], scale[:, 0], bits)
+            error = rows[:, column] - numbers[:, column] * scale[:, 0]
+            errors[:, column - start] = compensation.spread(column, stop, error, known)
+        compensation.spread_far(slice(start, stop), errors, known)
+        scales.append(scale)
+    return np.concatenate(scales, axis=1), numbers
 
 
 def _replace(layer: Layer, weights: PackedWeights) -> None:

@@ -109,6 +109,12 @@ def with_operands(match: Match, op: Operation, *operands: Thing) -> Sequence[SSA
     return match.create(op.name, [as_value(operand) for operand in operands], types, op.properties).results
 
 
+@builder("with-other-operands")
+def with_other_operands(match: Match, op: Operation, *operands: Thing) -> Sequence[SSAValue]:
+    """The same op as `op` on other operands, of the type that follows from them."""
+    return match.create(op.name, [as_value(operand) for operand in operands], None, op.properties).results
+
+
 @builder("compose-permutations")
 def compose_permutations(match: Match, outer: PermuteDimsOp, inner: PermuteDimsOp) -> Sequence[SSAValue]:
     """One `graph.permute_dims` of the operand of `inner`: axes `[inner[k] for k in outer]`."""

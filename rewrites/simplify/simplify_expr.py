@@ -36,7 +36,7 @@ class SimplifyExprPass(StepwellPass):
     """
     Applies identities of graph ops until none applies.
 
-    The rules are those of twelve files in `rewrites/simplify/`, together (docs/rewrites.md lists them). `rules` (or
+    The rules are those of twelve files in `rewrites/simplify/`, together (docs/rules.md lists them). `rules` (or
     `only`) picks some by name. With `numerics` as `strict` only exact rules run. `default` adds those that compute the
     same real function, and `fast` those that may lose NaN, inf or the sign of zero.
 

@@ -22,17 +22,20 @@ from ...rewrites.quantiser.fit import Fit, FittedLayer, fit
 from ...rewrites.quantiser.layers import entry_of
 from ...rewrites.quantiser.options import check_options
 from ...rewrites.quantiser.table import Table
+from ...rewrites.quantiser.weight_only import WeightOptions
 from ..calibration.batches import arguments_of, checked_batches, in_batch
 from ..calibration.values import calibrate_values, inputs_of, module_of
 from ..compile import compile
 from ..errors import ArgumentError
 from ..executable import Executable
 from ..source import copy_of
+from .moments import input_moments
 from .report import LayerReport, QuantizationReport
 from .scoring import Batches, Metric, Outputs, Score, decibels, outputs_of, score_of
 from .sizes import constant_bytes
 from .switched import SwitchedProgram, fewest_kept
 from .timing import microseconds_of_both, microseconds_of_layers
+from .weights_alone import WeightsAlone
 
 PREPARE = "prepare-quantize"
 """The pipeline that folds constants and norms into weights, before the layers are looked at."""
@@ -84,6 +87,9 @@ def quantize(
     bias_correction: bool = True,
     keep: Sequence[str] = (),
     keep_kinds: Sequence[str] = (),
+    weights: str | None = None,
+    block: int = 32,
+    compensate: bool = True,
     entry: str = "main",
     bins: int = 2048,
     timed: bool = True,
@@ -91,7 +97,10 @@ def quantize(
     cache: bool = True,
 ) -> Quantized:
     """
-    Quantises the layers of a program to bytes, by the values that flow through them on batches of data.
+    Quantises the layers of a program, by the values that flow through them on batches of data.
+
+    Layers compute on bytes. With `weights` they compute on floats, and only their weights are integers, which
+    `graph.matmul_packed` reads as they are. That is for large products of few rows, whose time is that of reading them.
 
     Args:
         batches: Arrays by the names of the arguments, as in `stepwell.calibrate`.
@@ -108,18 +117,29 @@ def quantize(
         bias_correction: Whether biases make up for what rounding the weights adds to the mean.
         keep: Names of layers that stay in floats, those of their results. They may have `*`, `?` and `[…]`.
         keep_kinds: Kinds of layers that stay in floats, `matmul` and `conv2d`.
+        weights: `int8` or `int4`, for weights alone. What is said of activations, observers and equalisation does not
+            apply then.
+        block: The inputs of an output that share a scale in weights alone, a power of 2 of at least 16.
+        compensate: Whether each weight that is rounded makes up for the errors of those before it, as in GPTQ.
         timed: Whether the report has times.
 
     Raises ArgumentError for batches or labels that do not fit, and StepwellError for options that do not.
     """
     options = Fit(activations, observer, percentile, bias_correction, tuple(keep), tuple(keep_kinds))
     check_options(options)
+    alone = None if weights is None else WeightOptions(weights, block, tuple(keep), tuple(keep_kinds), compensate)
+    if alone is not None:
+        alone.check()
     if drop is not None and not 0 <= drop <= 1:
         raise ArgumentError(f"drop is {drop}, expected a part of 1, such as 0.01")
     given = [batch for _, batch in checked_batches(batches)]
     tested = given if evaluation is None else [batch for _, batch in checked_batches(evaluation)]
-    module = prepared(module_or_path, entry, equalise=equalise)
+    module = prepared(module_or_path, entry, equalise=equalise and alone is None)
     common = {"threads": threads, "cache": cache}
+    if alone is not None:
+        moments = input_moments(module, given, entry=entry, **common)
+        run = WeightsAlone(module, entry, alone, moments, _arguments(module, entry, tested), common)
+        return Quantized(*run.run(labels, metric, drop, timed=timed), entry)
     statistics = calibrate_values(module, given, statistics=StatisticsOptions(bins), entry=entry, **common)
     table = Table("of these batches", entry, statistics[entry][VALUES])
     return _Quantizing(module, entry, table, options, _arguments(module, entry, tested), common).run(

@@ -36,12 +36,22 @@ class LayerReport:
     saturated: float = 0.0
     """The part of the elements that it reads which lie outside of the range of the bytes."""
     decibels: float | None = None
-    """The ratio of signal to noise of the results of the program when this layer alone is quantised."""
+    """
+    The ratio of signal to noise of the results of the program when this layer alone is quantised. Where only its
+    weights are, it is that of the result of the layer.
+    """
+    bits: int | None = None
+    """The bits of its weights, where only these are integers."""
     microseconds_before: float | None = None
     microseconds: float | None = None
 
     def __repr__(self) -> str:
-        return f"<stepwell.LayerReport %{self.name}: {self.kind} on {'bytes' if self.quantised else 'floats'}>"
+        return f"<stepwell.LayerReport %{self.name}: {self.kind} on {self.runs_on}>"
+
+    @property
+    def runs_on(self) -> str:
+        """What the layer computes with: `bytes`, `floats`, or floats and `int4 weights`."""
+        return f"int{self.bits} weights" if self.bits else "bytes" if self.quantised else "floats"
 
     @property
     def saved(self) -> float | None:
@@ -107,9 +117,9 @@ class QuantizationReport:
                     f"%{layer.name}",
                     layer.kind,
                     "x".join(map(str, layer.weights)),
-                    "bytes" if layer.quantised else "floats",
+                    layer.runs_on,
                     "" if layer.decibels is None else _decibels(layer.decibels),
-                    f"{layer.saturated:.3%}" if layer.quantised else "",
+                    f"{layer.saturated:.3%}" if layer.quantised and not layer.bits else "",
                     *("" if each is None else f"{each:.1f}" for each in times),
                 )
             )
@@ -135,9 +145,8 @@ class QuantizationReport:
     def _repr_svg_(self) -> str:
         shown = [layer for layer in self.layers if layer.decibels is not None]
         texts = [f"%{layer.name}" for layer in shown]
-        return bars(
-            "signal to noise with one layer quantised, decibels", texts, [layer.decibels or 0 for layer in shown]
-        )
+        what = "of the result of each layer" if any(layer.bits for layer in shown) else "with one layer quantised"
+        return bars(f"signal to noise {what}, decibels", texts, [layer.decibels or 0 for layer in shown])
 
     def to_json(self) -> str:
         """Returns the report as JSON. What is infinite is null."""

@@ -41,7 +41,8 @@ STARTS_FAST: Final = {
     "schedule/program/apply_schedule.py": "schedule.program.check",
     "schedule/program/check.py": "numpy",
     "te/dtypes.py": "ml_dtypes numpy",
-    "tools/calibrate.py": "rewrites.calibration.statistics runtime.calibration.calibrate runtime.calibration.values",
+    "tools/calibrate.py": "core.weights rewrites.calibration.statistics runtime.calibration.calibrate "
+    "runtime.calibration.values runtime.quantising.moments",
     "tools/compile.py": "frontends.onnx.compiled machine.named runtime.compile tools.import_onnx",
     "tools/import_onnx.py": "core.passes.progress dialects.graph.literals frontends.onnx.importer"
     " frontends.onnx.unsupported numpy rewrites.constants.externalize_weights tools.options.plugin_files xdsl",

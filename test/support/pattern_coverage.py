@@ -278,7 +278,8 @@ NO_TEXT = {
 
 NOT_CONSTRUCTS = {
     "Pattern": "base class", "Test": "base class", "subpatterns": "walks patterns", "all_below": "walks patterns",
-    "depth": "walks patterns", "bottom_up": "walks patterns",
+    "depth": "walks patterns", "bottom_up": "walks patterns", "at_the_value": "walks patterns",
+    "picks_result": "walks patterns",
     "is_far_reaching": "walks patterns", "fresh_key": "makes keys", "form": "registers patterns",
     "frozen": "makes values hashable",
     "all_key": "makes keys", "keys_of_many": "walks patterns",

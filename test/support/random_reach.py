@@ -19,7 +19,9 @@ FORMULAS: Final = (
     "mod(elements($0), 4) != 0",
     "size($0, 1) / size($1, 0) == 1",
     "elements($0) - 20 < -(size($1, 0) + 3)",
+    "min(rank($0), users($1)) == max(uses($1), 1)",
 )
+OF_ATTRIBUTES: Final = ("$0 <= 1", "$0 + 1 == 2", "$0 == $1", "length($0) == 2", "$0[0] < $1[-1]", "$0 != [1, 0]")
 
 
 def random_comparison(choose: random.Random, pattern: Pattern, keys: list[str]) -> Require:
@@ -29,7 +31,7 @@ def random_comparison(choose: random.Random, pattern: Pattern, keys: list[str]) 
     captures = [each.key for part in certain for _, each in part.attributes if isinstance(each, Capture)]
     things = (choose.choice(keys), choose.choice(keys))
     if captures and choose.random() < 0.7:
-        formula, things = choose.choice(("$0 <= 1", "$0 + 1 == 2", "$0 == $1")), (choose.choice(captures),) * 2
+        formula, things = choose.choice(OF_ATTRIBUTES), (choose.choice(captures),) * 2
     made = Require("compare", things, (("formula", StringAttr(formula)),))
     return made if choose.random() < 0.7 else negated(made)
 

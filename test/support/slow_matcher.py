@@ -66,15 +66,34 @@ def key_of(pattern: Any) -> str:
 def rule_assignments(rule: Rule, value: SSAValue) -> Iterator[Assignment]:
     """
     The ways in which the left side stands for `value` and all conditions of the rule hold. A rule that replaces it
-    leaves an op with an effect alone.
+    leaves an op with an effect alone, and one that replaces a single result of an op does so where it is used.
     """
     if rule.rhs and not rule.effects and isinstance(value, OpResult) and has_effect(value.op):
         return
-    for way in assignments(rule.lhs, value, {}):
+    if rule.rhs and is_one_result(rule.lhs) and value.first_use is None:
+        return
+    in_formulas = {key for each in rule.when if "formula" in dict(each.parameters) for key in each.keys}
+    for way in assignments(rule.lhs, value, {IN_FORMULAS: in_formulas}):
         if rule.injective and not are_different(rule, way):
             continue
         if all(required(each, way) for each in (*rule.when, *deferred(way))):
             yield way
+
+
+IN_FORMULAS: Final = "keys in formulas"
+
+
+def is_one_result(pattern: Pattern) -> bool:
+    """Whether a pattern stands for one result of an op that may have several."""
+    match pattern:
+        case Result():
+            return True
+        case c.Where(inner, _):
+            return is_one_result(inner)
+        case c.And(parts) | Or(parts):
+            return any(is_one_result(part) for part in parts)
+        case _:
+            return False
 
 
 def has_effect(op: Operation) -> bool:
@@ -233,6 +252,8 @@ def _attributes(wanted: tuple[tuple[str, Any], ...], op: Operation, bound: Assig
         found = attribute_of(op, name)
         if isinstance(value, Capture):
             known = bound.get(value.key)
+            if value.key in bound.get(IN_FORMULAS, ()) and found is not None:  # type: ignore[operator]
+                found = normal_property(op, name, found)
             again = known is not None and normal_property(op, name, known) == normal_property(op, name, found)
             found = known if again else found
             ways = [] if found is None else [new for way in ways for new in bind(way, value.key, found)]
@@ -347,10 +368,15 @@ def _root(pattern: Pattern, value: OpResult, bound: Assignment) -> Iterator[Assi
 def _expression(
     pattern: Expression, wanted: SSAValue, value: SSAValue, known: dict[SSAValue, SSAValue], bound: Assignment
 ) -> Iterator[Assignment]:
-    """The ways in which `value` is computed as `wanted` is; `known` are the values met so far."""
+    """
+    The ways in which `value` is computed as `wanted` is; `known` are the values met so far.
+
+    Holes match in the order in which they were given: that is what a negation in one of them may rely on.
+    """
     pairs = list[tuple[Pattern, SSAValue]]()
     if _computed_as(pattern, wanted, value, dict(known), pairs):
-        yield from _all_of(pairs, bound)
+        order = {id(part): number for number, (_, part) in enumerate(pattern.holes)}
+        yield from _all_of(sorted(pairs, key=lambda pair: order[id(pair[0])]), bound)
 
 
 def _computed_as(

@@ -15,7 +15,15 @@ from stepwell.patterns.language.constraints import And, Not, Where
 from stepwell.patterns.language.patterns import Or, Pattern, Rest, Result
 from stepwell.patterns.language.rules import Require, Rule
 from stepwell.patterns.language.structures import Dominates
-from xdsl.dialects.builtin import DYNAMIC_INDEX, FloatAttr, IntegerAttr, ShapedType, StringAttr
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    ArrayAttr,
+    DenseArrayBase,
+    FloatAttr,
+    IntegerAttr,
+    ShapedType,
+    StringAttr,
+)
 from xdsl.ir import Attribute, Operation, SSAValue
 
 
@@ -57,6 +65,7 @@ def compared(formula: str, things: Sequence[object]) -> bool | None:
         "users": lambda value: len({use.operation for use in value.uses}),
         "uses": lambda value: value.uses.get_length(),
         "mod": lambda one, other: one % other,
+        "length": len,
     }
     text = re.sub(r"\$(\d+)", r"t[\1]", formula).replace("/", "//")
     try:
@@ -66,7 +75,11 @@ def compared(formula: str, things: Sequence[object]) -> bool | None:
 
 
 def plain_number(thing: object) -> object:
-    """A number that an attribute holds, or what is no number as it is."""
+    """A number or a list of numbers that an attribute holds, or what is neither as it is."""
+    if isinstance(thing, DenseArrayBase):
+        return [*thing.get_values()]
+    if isinstance(thing, ArrayAttr):
+        return [plain_number(each) for each in thing.data]
     if isinstance(thing, IntegerAttr):
         return thing.value.data & 1 if str(thing.type) == "i1" else thing.value.data
     return thing.value.data if isinstance(thing, FloatAttr) else thing

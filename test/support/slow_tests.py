@@ -192,6 +192,8 @@ def condition_holds(name: str, values: list[SSAValue]) -> bool:
     match name:
         case "single-use":
             return first.uses.get_length() == 1
+        case "single-user":
+            return len({use.operation for use in first.uses}) == 1
         case "only-used-by":
             return all(any(use.operation is each.owner for each in others) for use in first.uses)
         case "same-shape":

@@ -1,8 +1,6 @@
 """
-What `make test-trust` runs: planted faults, right programs and the hunt of `fuzz`, side by side, into a log
-in `docs/acceptance/`.
-
-With `--models` the models of `make test-models` are checked at O3 too, which takes long.
+What `make test-trust` runs: planted faults, right programs, the models of `make test-models` and the hunt of `fuzz`,
+side by side, into a log in `docs/acceptance/`.
 """
 
 from __future__ import annotations
@@ -30,16 +28,14 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--programs", type=int, default=500)
-    parser.add_argument("--models", action="store_true")
     options = parser.parse_args()
     started = time.monotonic()
     parts = {
         "Planted faults": [str(HERE / "planted.py")],
         "Right programs": [str(HERE / "alarms.py"), "--programs", str(options.programs)],
+        "Right models": [str(HERE / "alarms.py"), "--models"],
         "Habits": [str(HERE / "habits.py")],
     }
-    if options.models:
-        parts["Right programs"].append("--models")
     with ThreadPoolExecutor(options.workers) as pool:
         found = dict(zip(parts, pool.map(run, parts.values()), strict=True))
     lines = [f"make test-trust, {date.today()}: {(time.monotonic() - started) / 60:.0f} minutes"]

@@ -29,6 +29,11 @@ T = TypeVar("T")
 class Chooser(Protocol):
     """The source of decisions. The first and the lowest are the simplest."""
 
+    extents: Sequence[int]
+    """The sizes that dimensions are drawn from. Where it is empty, the generator knows some."""
+    usual: str
+    """The element type of half of the tensors, where an op takes it, or nothing."""
+
     def integer(self, low: int, high: int) -> int:
         """A number from `low` to `high`, both included."""
         ...
@@ -40,6 +45,9 @@ class Chooser(Protocol):
 
 class RandomChooser:
     """Decisions of Python's random generator, fixed by the seed."""
+
+    extents: Sequence[int] = ()
+    usual: str = ""
 
     def __init__(self, seed: int):
         self._random = random.Random(seed)

@@ -21,6 +21,8 @@ EXTENTS: Final = (2, 3, 1, 4, 5, 8, 7, 16, 17, 9, 33)
 
 
 def any_dtype(choose: Chooser, dtypes: Sequence[str]) -> str:
+    if choose.usual in dtypes and rarely(choose, 2):
+        return choose.usual
     return choose.element(dtypes)
 
 
@@ -29,7 +31,7 @@ def any_shape(choose: Chooser, low: int = 0, high: int = 4, *, empty: bool = Tru
     shape: list[int] = []
     count = 1
     for _ in range(choose.integer(low, high)):
-        extent = choose.element([extent for extent in EXTENTS if count * extent <= MOST_ELEMENTS])
+        extent = choose.element([extent for extent in choose.extents or EXTENTS if count * extent <= MOST_ELEMENTS])
         count *= extent
         shape.append(extent)
     if empty and shape and rarely(choose, 10):
@@ -158,8 +160,8 @@ def out_dtype(choose: Chooser, dtype: str) -> ElementType | None:
 
 def matmul(choose: Chooser, op: str) -> OpCase:
     dtype = any_dtype(choose, NUMBERS)
-    m, n = choose.element(EXTENTS), choose.element(EXTENTS)
-    k = 0 if rarely(choose, 12) else choose.element((3, 4, 1, 7, 16, 17, 33))
+    m, n = choose.element(choose.extents or EXTENTS), choose.element(choose.extents or EXTENTS)
+    k = 0 if rarely(choose, 12) else choose.element(choose.extents or (3, 4, 1, 7, 16, 17, 33))
     m, n = (0 if rarely(choose, 15) else m), (0 if rarely(choose, 15) else n)
     leading = any_shape(choose, 0, 2) if m * n <= 60 else ()
     leading = tuple(min(extent, 3) for extent in leading)

@@ -16,6 +16,9 @@ T = TypeVar("T")
 class DrawChooser:
     """Decisions drawn by hypothesis, so that a failing case shrinks."""
 
+    extents: Sequence[int] = ()
+    usual: str = ""
+
     def __init__(self, draw: Callable[[Any], Any]):
         self._draw = draw
 

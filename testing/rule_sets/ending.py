@@ -32,6 +32,8 @@ def endings(
             everything = Normaliser(ctx, [each.rule for each in rules if each.rule.numerics in allowed])
             for each in chosen:
                 found += _endless(everything, each, examples[each.name])
+    if not rules:
+        return [], "there is no rule that a measure could fall with"
     if found:
         return found, "no measure falls with every rule, for some undo each other"
     search = find_measure([example for each in rules for example in examples[each.name]])

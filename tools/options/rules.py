@@ -279,7 +279,7 @@ def _find_rule(name: str, passes: Sequence[ModulePass], ctx: Context) -> tuple[R
         for rule in shipped_rules(stem):
             known.setdefault(rule.name, (rule, runs_it))
     if name not in known:
-        hint = did_you_mean(name, known) or "docs/rewrites.md lists the shipped rules"
+        hint = did_you_mean(name, known) or "docs/rules.md lists the shipped rules"
         raise StepwellError(Diagnostic(f"unknown rule '{name}'", hint=hint))
     return known[name]
 

@@ -19,11 +19,12 @@ from ...reference.loops.state import symbol_of
 from ...te.dtypes import TABLE
 from ..check import CheckOptions
 from ..compare import Mismatch, exactly, nearly
-from ..entries import Entry, Input, entries, weights_of
+from ..entries import Entry, Input, entries, stored_weights, weights_of
 from ..evaluate import CannotRunError, Outcome, evaluate
 from ..inputs import KINDS, InputSet, given_inputs, made_inputs, shapes_of
 from ..sensitivity import sensitivity
 
+Weights = dict[str, Array]
 Verdict = Literal["same bits", "same but for rounding", "different", "not compared"]
 
 
@@ -58,15 +59,26 @@ def results_of(one: ModuleOp, other: ModuleOp, options: CheckOptions, *, exact: 
     """
     Compares the entries that two programs have in common.
 
+    Each program has its own weights. Where the file of one is not there, both have those of the other, or random ones.
     Raises `StepwellError` where there are none, or where one takes something else in the other program.
     """
     pairs = _pairs(one, other)
-    weights = dict(options.weights or {}) or {**weights_of(other, options.seed), **weights_of(one, options.seed)}
+    weights = _weights(one, other, options)
     found: list[Compared] = []
     for first, second in pairs:
         for inputs in _inputs(first, options):
             found.append(_compared(one, other, (first, second), inputs, weights, exact))
     return found
+
+
+def _weights(one: ModuleOp, other: ModuleOp, options: CheckOptions) -> tuple[Weights, Weights]:
+    """Returns the weights of both programs."""
+    if options.weights:
+        return dict(options.weights), dict(options.weights)
+    stored = stored_weights(one), stored_weights(other)
+    drawn = {**weights_of(one, options.seed), **stored[1], **stored[0]}
+    all_ = {**weights_of(other, options.seed), **drawn}
+    return {**all_, **stored[0]}, {**all_, **stored[1]}
 
 
 def _pairs(one: ModuleOp, other: ModuleOp) -> list[tuple[Entry, Entry]]:
@@ -107,12 +119,17 @@ def _inputs(entry: Entry, options: CheckOptions) -> Sequence[InputSet]:
 
 
 def _compared(
-    one: ModuleOp, other: ModuleOp, pair: tuple[Entry, Entry], inputs: InputSet, weights: dict[str, Array], exact: bool
+    one: ModuleOp,
+    other: ModuleOp,
+    pair: tuple[Entry, Entry],
+    inputs: InputSet,
+    weights: tuple[Weights, Weights],
+    exact: bool,
 ) -> Compared:
     name = pair[0].name
     try:
-        old = evaluate(one, name, inputs.arrays, weights)
-        new = evaluate(other, pair[1].name, inputs.arrays, weights, old.arrays)
+        old = evaluate(one, name, inputs.arrays, weights[0])
+        new = evaluate(other, pair[1].name, inputs.arrays, weights[1], old.arrays)
     except CannotRunError as error:
         return Compared(name, str(inputs), "not compared", reason=str(error))
     if not old.is_right or not new.is_right:
@@ -126,7 +143,7 @@ def _compared(
     if comparison.mismatch is None:
         return Compared(name, str(inputs), "same bits")
     if not exact:
-        slack = sensitivity(one, name, inputs, weights, old.arrays)
+        slack = sensitivity(one, name, inputs, weights[0], old.arrays)
         if slack.overflows:
             reason = "an intermediate may overflow, so the values are left open"
             return Compared(name, str(inputs), "not compared", reason=reason)

@@ -10,6 +10,9 @@ from typing import Final
 from ...lazy_dataclass import dataclass
 
 SIZES: Final = (1, 2, 3, 5, 7, 8, 13, 15, 16, 17, 21, 31, 32, 33, 48, 50, 64, 65)
+MOST_SIZE: Final = 40
+"""Half of the sizes are any number up to this."""
+
 MOST: Final = 9000
 """The most elements of a value, so that the reference is not what takes the time."""
 
@@ -74,11 +77,16 @@ class Net:
 Layer = Callable[[Net], None]
 
 
+def any_size(choose: random.Random) -> int:
+    """Returns a size around those of tiles, or any other: a loop may go wrong at one number alone."""
+    return choose.choice(SIZES) if choose.random() < 0.5 else choose.randrange(1, MOST_SIZE + 1)
+
+
 def dense(net: Net) -> None:
     """A product with a matrix, and a bias at times."""
     if len(net.shape) < 2:
         return
-    rows, columns = net.shape[-1], net.choose.choice(SIZES)
+    rows, columns = net.shape[-1], any_size(net.choose)
     weight = net.given((rows, columns))
     net.then("matmul", (*net.shape[:-1], columns), "", (weight, (rows, columns)))
     if net.choose.random() < 0.6:
@@ -117,9 +125,10 @@ def pooling(net: Net) -> None:
     """The maximum or the mean of windows."""
     if len(net.shape) != 4 or min(net.shape[2:]) < 3:
         return
+    size, stride = net.choose.choice((2, 3, 3)), net.choose.choice((1, 2, 2))
     padding = [net.choose.randrange(2) for _ in range(4)]
-    new = [(net.shape[2 + i] + padding[i] + padding[i + 2] - 3) // 2 + 1 for i in range(2)]
-    more = f", pool_size = [3, 3], strides = [2, 2], padding = {padding}"
+    new = [(net.shape[2 + i] + padding[i] + padding[i + 2] - size) // stride + 1 for i in range(2)]
+    more = f", pool_size = [{size}, {size}], strides = [{stride}, {stride}], padding = {padding}"
     net.then(net.choose.choice(("max_pool2d", "avg_pool2d")), (*net.shape[:2], *new), more)
 
 
@@ -138,6 +147,26 @@ def binary(net: Net) -> None:
         shape = net.shape if net.choose.random() < 0.4 else net.shape[-1:]
         other = net.given(shape)
     net.then(net.choose.choice(BINARY), net.shape, "", (other, shape))
+
+
+def residual(net: Net) -> None:
+    """A block that keeps the shape, and what went into it added to what comes out: two values live side by side."""
+    if not net.shape or net.value == "%x":
+        return
+    before = net.value
+    axis = len(net.shape) - 1
+    for _ in range(net.choose.randrange(1, 4)):
+        match net.choose.choice(("softmax", "norm", "sums", "dense")):
+            case "softmax":
+                net.then("softmax", net.shape, f", axis = {net.choose.randrange(axis + 1)}")
+            case "norm":
+                net.then("layer_norm", net.shape, "", *((net.given(net.shape[-1:]), net.shape[-1:]) for _ in range(2)))
+            case "dense" if axis > 0:
+                weight = (net.shape[-1], net.shape[-1])
+                net.then("matmul", net.shape, "", (net.given(weight), weight))
+            case _:
+                net.then("cumulative_sum", net.shape, f", axis = {net.choose.randrange(axis + 1)}")
+    net.then(net.choose.choice(BINARY), net.shape, "", (before, net.shape))
 
 
 def reduction(net: Net) -> None:
@@ -184,7 +213,7 @@ def movement(net: Net) -> None:
 
 LAYERS: Final[tuple[Layer, ...]] = (
     *(dense, dense, gram, convolution, convolution, pooling),
-    *(unary, unary, binary, binary, reduction, reduction, movement),
+    *(unary, unary, binary, binary, residual, residual, reduction, reduction, movement),
 )
 
 
@@ -200,9 +229,9 @@ def random_net(seed: int) -> str:
             choose.randrange(4, 15),
         )
     else:
-        net.shape = tuple(choose.choice(SIZES) for _ in range(choose.choice((1, 2, 2, 2, 3))))
+        net.shape = tuple(any_size(choose) for _ in range(choose.choice((1, 2, 2, 2, 3))))
         while _count(net.shape) > MOST:
-            net.shape = tuple(max(1, size // 2) for size in net.shape)
+            net.shape = tuple(max(1, each // 2) for each in net.shape)
     net.arguments.append(("%x", net.type(net.shape)))
     wanted = choose.randrange(3, 10)
     for _ in range(3 * wanted):

@@ -25,6 +25,7 @@ from ...rewrites.shipped import SHIPPED, shipped_rules
 from ...testing.graphs.random_graph import random_graph
 from ...testing.programs.program_generators import random_program
 from ...testing.rules.drawing import Drawing
+from .families import program_text
 from .layers import random_net
 
 
@@ -46,6 +47,15 @@ class Ops(Source):
     def program(self, context: Context, seed: int) -> ModuleOp | None:
         text = random_program(seed, 6 + seed % 25, smooth=seed % 2 == 1).text
         return parse_text(context, text, f"ops-{seed}.mlir")
+
+
+class Families(Source):
+    """All ops of the graph dialect in turn, a few at a time, with functions of elements around them."""
+
+    name = "families"
+
+    def program(self, context: Context, seed: int) -> ModuleOp | None:
+        return parse_text(context, program_text(seed), f"families-{seed}.mlir")
 
 
 class Motifs(Source):

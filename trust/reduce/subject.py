@@ -43,7 +43,11 @@ class Subject(ABC):
 
 
 class Program(Subject):
-    """A program in MLIR. Text that cannot be parsed or is not valid is reduced as text, and `module` is `None`."""
+    """
+    A program in MLIR. Text that cannot be parsed is reduced as text, and `module` is `None`.
+
+    A program that can be parsed but is not valid stays so: `is_valid` is unset, and `parsed` raises what is wrong.
+    """
 
     suffix = ".mlir"
 
@@ -51,10 +55,11 @@ class Program(Subject):
         self.context, self.name = context, name
         self.module: ModuleOp | None = None
         self._text = text
+        self.is_valid = False
         try:
-            module = parse_text(context, text, name)
-            verify_module(module)
-            self.module = module
+            self.module = parse_text(context, text, name)
+            verify_module(self.module)
+            self.is_valid = True
         except Exception as error:
             self.reason = error
 
@@ -76,7 +81,7 @@ class Program(Subject):
         self.text = data.decode()
 
     def check(self) -> None:
-        if self.module is not None:
+        if self.is_valid and self.module is not None:
             verify_module(self.module)
 
     def ops(self) -> int:
@@ -85,7 +90,8 @@ class Program(Subject):
         return len(walk(self.module)) - 1
 
     def parsed(self) -> ModuleOp:
-        """Returns the module. Raises `StepwellError` where the text is no program."""
-        if self.module is not None:
-            return self.module
-        return parse_text(self.context, self._text, self.name)
+        """Returns the module. Raises `StepwellError` where the text is no program, or none that is valid."""
+        module = parse_text(self.context, self._text, self.name) if self.module is None else self.module
+        if not self.is_valid:
+            verify_module(module)
+        return module

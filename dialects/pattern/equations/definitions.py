@@ -7,7 +7,7 @@ from xdsl.parser import Parser
 
 from ..values import VALUE
 from .matches import Matches
-from .scope import Scope, Tokens, defined_patterns
+from .scope import Scope, Tokens, defined_patterns, end_of_equation
 
 
 def parse_definition(parser: Parser, name: str, start: int) -> Region:
@@ -18,7 +18,7 @@ def parse_definition(parser: Parser, name: str, start: int) -> Region:
     """
     tokens = Tokens(parser)
     at = tokens.position
-    parameters = parser.parse_comma_separated_list(Parser.Delimiter.PAREN, lambda: tokens.variable("a parameter"))
+    parameters = _read_parameters(tokens)
     scope = Scope(tokens, Block(arg_types=[VALUE] * len(parameters)))
     for parameter, value in zip(parameters, scope.block.args, strict=True):
         scope.bind(parameter, value, at)
@@ -27,8 +27,20 @@ def parse_definition(parser: Parser, name: str, start: int) -> Region:
     for parameter, value in zip(parameters, scope.block.args, strict=True):
         if value.first_use is None and value is not result:
             tokens.fail(f"the pattern does not use its parameter %{parameter}", at)
+    end_of_equation(tokens, "pattern")
+    scope.add_required()
     scope.add("gives", at, [result], results=0)
     return keep_definition(parser, name, start, Region(scope.block))
+
+
+def _read_parameters(tokens: Tokens) -> list[str]:
+    tokens.expect("(", "before the parameters of the pattern")
+    found: list[str] = []
+    while not tokens.take_if(")"):
+        if found:
+            tokens.expect(",", "or ')' between parameters")
+        found.append(tokens.variable("a parameter"))
+    return found
 
 
 def keep_definition(parser: Parser, name: str, start: int, body: Region) -> Region:

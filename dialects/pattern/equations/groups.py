@@ -9,9 +9,9 @@ from xdsl.ir import Operation, Region, SSAValue
 from xdsl.parser import Parser
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
-from .printing import NoEquation, condition_text
+from .printing_texts import NoEquation, conditions_text
 from .rule import read_conditions
-from .scope import Scope, Tokens
+from .scope import Scope, Tokens, end_of_equation
 
 
 def parse_group_equation(parser: Parser) -> Region:
@@ -30,6 +30,7 @@ def parse_group_equation(parser: Parser) -> Region:
     while tokens.take_if("through"):
         _read_group(scope)
     read_conditions(scope, "require_groups")
+    end_of_equation(tokens, "rule")
     scope.add("merge_groups", at, [producer, consumer], results=0)
     return Region(scope.block)
 
@@ -38,8 +39,7 @@ def _read_group(scope: Scope) -> SSAValue:
     tokens = scope.tokens
     at = tokens.position
     if tokens.is_kind(MLIRTokenKind.L_SQUARE):
-        square = Parser.Delimiter.SQUARE
-        kinds = tokens.parser.parse_comma_separated_list(square, lambda: tokens.word("the kind of a group"))
+        kinds = tokens.listed("[", "]", lambda: tokens.word("the kind of a group"), "the kinds of a group")
     else:
         kinds = [tokens.word("the kind of a group, or kinds in brackets")]
     value = scope.add("group", at, (), {"kinds": StringAttr(" | ".join(kinds))}).results[0]
@@ -58,14 +58,10 @@ def group_equation_of(rule: Operation) -> str | None:
     producer, consumer = (texts.pop(operand) for operand in merge.operands)
     through = "".join(f" through {text}" for text in texts.values())
     try:
-        required = [
-            condition_text(op, [f"%{names[each]}" for each in op.operands])
-            for op in parts
-            if op.name == "pattern.require_groups"
-        ]
+        required = [op for op in parts if op.name == "pattern.require_groups"]
+        conditions = conditions_text(required, lambda value: f"%{names[value]}")
     except NoEquation:
         return None
-    conditions = f" where {', '.join(required)}" if required else ""
     return f": {producer} into {consumer}{through}{conditions}"
 
 

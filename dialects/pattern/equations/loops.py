@@ -15,7 +15,8 @@ from typing import Final, Protocol
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, StringAttr, UnitAttr, i64
 from xdsl.ir import Attribute, SSAValue
 
-from .numbers import computed_property
+from ..formulas import Formula
+from .numbers import computed_property, read_size
 from .scope import Scope, Size, named, property_name
 
 KINDS: Final = ("block", "nest", "kernel")
@@ -35,9 +36,9 @@ class Matches(Protocol):
 
     def variable(self, at: int) -> SSAValue: ...
 
-    def property_value(self) -> Attribute | str: ...
+    def property_value(self) -> Attribute | str | Formula: ...
 
-    def capture(self, value: SSAValue, properties: Mapping[str, Attribute | str], at: int) -> None: ...
+    def capture(self, value: SSAValue, properties: Mapping[str, Attribute | str | Formula], at: int) -> None: ...
 
 
 def read_loops(matches: Matches, scope: Scope, kind: str, at: int, *, unordered: bool) -> SSAValue:
@@ -45,7 +46,7 @@ def read_loops(matches: Matches, scope: Scope, kind: str, at: int, *, unordered:
     tokens = scope.tokens
     tokens.expect("(", f"after '{kind}'")
     arguments: list[SSAValue] = []
-    properties: dict[str, Attribute | str] = {}
+    properties: dict[str, Attribute | str | Formula] = {}
     while not tokens.take_if(")"):
         if arguments or properties:
             tokens.expect(",", f"or ')' between the arguments of '{kind}'")
@@ -94,19 +95,14 @@ def read_axis(scope: Scope, at: int) -> SSAValue:
 
 def _extent(scope: Scope, at: int, name: str | None, properties: dict[str, Attribute]) -> SSAValue:
     """Reads `in 16` or `in %n` if it is there, and makes the axis."""
-    tokens = scope.tokens
-    size = None
-    if tokens.take_if("in"):
-        if tokens.is_variable():
-            size = tokens.variable("an extent")
-        else:
-            number = tokens.parser.parse_integer(allow_boolean=False, allow_negative=False, context_msg="an extent")
-            properties["extent"] = IntegerAttr(number, i64)
-    value = scope.add("axis", at, (), properties).results[0]
+    op = scope.add("axis", at, (), properties)
+    value = op.results[0]
     if name is not None:
         scope.bind(name, value, at)
-    if size is not None:
-        scope.bind_size(size, Size("extent", value), at)
+    if scope.tokens.take_if("in"):
+        number = read_size(scope, Size("extent", value), at, "an extent")
+        if number is not None:
+            op.properties["extent"] = IntegerAttr(number, i64)
     return value
 
 
@@ -175,9 +171,9 @@ def _decision(scope: Scope) -> tuple[int, SSAValue, dict[str, Attribute], list[S
         elif (value := computed_property(scope)) is not None:
             computed[name] = value
         else:
-            fixed[name] = tokens.parser.parse_attribute()
+            fixed[name] = tokens.attribute("an attribute, a name or a formula")
     tokens.expect("because", "and the reason of the decision")
-    properties: dict[str, Attribute] = {"because": StringAttr(tokens.parser.parse_str_literal("a reason"))}
+    properties: dict[str, Attribute] = {"because": StringAttr(tokens.string("a reason"))}
     if fixed:
         properties["parameters"] = DictionaryAttr(fixed)
     if computed:

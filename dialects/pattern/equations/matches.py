@@ -5,13 +5,24 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from xdsl.dialects.builtin import DictionaryAttr, FloatAttr, IntegerAttr, StringAttr, UnitAttr, f64, i64
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    DenseArrayBase,
+    DictionaryAttr,
+    FloatAttr,
+    IntegerAttr,
+    StringAttr,
+    UnitAttr,
+    f64,
+    i64,
+)
 from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
-from ..sizes import parse_sizes
+from ..formulas import Formula
 from .expansion import expand
 from .loops import AXES, KINDS, LOAD, read_axis, read_indices, read_loops
+from .numbers import formula_of, read_formula, read_size, require_equal
 from .scope import Scope, Size, named, property_name
 
 INFIX: Final = {"+": "graph.add", "-": "graph.subtract", "*": "graph.multiply", "/": "graph.divide"}
@@ -20,13 +31,21 @@ INFIX: Final = {"+": "graph.add", "-": "graph.subtract", "*": "graph.multiply", 
 NEGATION: Final = "graph.negative"
 
 NUMBERS: Final = (MLIRTokenKind.INTEGER_LIT, MLIRTokenKind.FLOAT_LIT)
-_PATTERNS_OF_PATTERNS: Final = ("assoc", "together", "dominates", "and")
-"""The ops of the pattern dialect that are written `pattern.name(…)`."""
+_PATTERNS_OF_PATTERNS: Final = {"assoc": (1, 1), "together": (2, None), "dominates": (3, 3)}
+"""The ops of the pattern dialect that are written `pattern.name(…)`, with the least and the most patterns in them."""
+
+
+Properties = dict[str, Attribute | str | Formula]
+"""The properties in an equation: an attribute, the name that one gets, or the formula that one is equal to."""
 
 
 def number_of(scope: Scope, negative: bool) -> FloatAttr | IntegerAttr:
     """Reads a number, of which the sign has been read."""
-    number = scope.tokens.parser.parse_number(allow_boolean=False)
+    tokens = scope.tokens
+    at, end = tokens.position, tokens.position + len(tokens.text)
+    number = tokens.parser.parse_number(allow_boolean=False)
+    if tokens.position == end and tokens.is_kind(MLIRTokenKind.BARE_IDENT):
+        tokens.fail("a number with an exponent has a point, as in 1.0e-3", at)
     number = -number if negative else number
     return IntegerAttr(number, i64) if isinstance(number, int) else FloatAttr(number, f64)
 
@@ -157,7 +176,7 @@ class Matches:
                 self._scope.bind(self._tokens.variable("a name"), value, at)
             return value
         if self._tokens.take_if("literal"):
-            return self._add("literal", at, value=self._tokens.parser.parse_attribute())
+            return self._add("literal", at, value=self._tokens.attribute("a constant after 'literal'"))
         if self._tokens.take_if("argument"):
             return self._argument(at)
         if word in AXES:
@@ -167,23 +186,28 @@ class Matches:
         prefix, _, name = word.partition(".")
         if prefix == "pattern" and name in _PATTERNS_OF_PATTERNS:
             self._tokens.take()
-            values, _ = self.arguments(f"'{word}'")
+            values, properties = self.arguments(f"'{word}'")
+            least, most = _PATTERNS_OF_PATTERNS[name]
+            if properties or len(values) < least or (most is not None and len(values) > most):
+                count = f"{least} pattern{'s' if least > 1 else ''}{'' if most else ' or more'}"
+                found = "an attribute" if properties else len(values)
+                self._tokens.fail(f"'{word}' takes {count}, found {found}", at)
             return self._add(name, at, *values)
         return self._call(at)
 
     def _defined(self, at: int) -> SSAValue:
         """Reads `@twice(%x)`, a pattern that the file defines above, and `@twice+(%x)`, a chain of it."""
         name = self._tokens.symbol()
-        mark = self._tokens.take_if("+", "*")
+        least = self._repetition()
         arguments, properties = self.arguments(f"'@{name}'")
         if properties:
             self._tokens.fail(f"the pattern '{name}' takes patterns only, no attributes", at)
-        if mark is None:
+        if least is None:
             return expand(self._scope, name, arguments, at)
         if not arguments:
             self._tokens.fail(f"a chain goes through the first parameter of '{name}', found none", at)
         link = self._add("any", at)
-        return self._linked(at, expand(self._scope, name, [link, *arguments[1:]], at), link, arguments[0], mark)
+        return self._linked(at, expand(self._scope, name, [link, *arguments[1:]], at), link, arguments[0], least)
 
     def _argument(self, at: int) -> SSAValue:
         parser = self._tokens.parser
@@ -199,32 +223,38 @@ class Matches:
         if unordered and self._tokens.text in KINDS:
             return read_loops(self, self._scope, self._tokens.take(), at, unordered=True)
         names = self._tokens.op_names()
-        mark = self._tokens.take_if("?", "+", "*")
+        is_optional = self._tokens.take_if("?") is not None
+        least = None if is_optional else self._repetition()
         values, properties = self.arguments(f"'{' or '.join(names)}'")
-        if mark in ("+", "*"):
-            return self._chain(at, names, values, properties, mark)
+        if least is not None:
+            return self._chain(at, names, values, properties, least)
         value = self._op(at, names, *values, properties=properties)
         if unordered:
             value.owner.properties["unordered"] = UnitAttr()  # pyright: ignore
-        if mark is None:
+        if not is_optional:
             return value
         if len(values) != 1:
             self._tokens.fail(f"an op that may be absent has one operand, found {len(values)}", at)
         return self._add("or", at, value, values[0])
 
-    def _chain(
-        self,
-        at: int,
-        names: list[str],
-        values: list[SSAValue],
-        properties: dict[str, Attribute | str],
-        mark: str,
-    ) -> SSAValue:
+    def _repetition(self) -> int | None:
+        """Reads `+`, `*` or `{2,}` behind a step of a chain, and returns the least number of steps."""
+        tokens = self._tokens
+        if mark := tokens.take_if("+", "*"):
+            return 1 if mark == "+" else 0
+        if tokens.take_if("{") is None:
+            return None
+        least = tokens.integer("the least number of steps")
+        tokens.expect(",", "after the least number of steps: a chain has no most")
+        tokens.expect("}", "after the least number of steps: a chain has no most")
+        return least
+
+    def _chain(self, at: int, names: list[str], values: list[SSAValue], properties: Properties, least: int) -> SSAValue:
         """Makes a chain of ops, of which the first operand stands for the one before."""
         if not values:
             self._tokens.fail("a chain goes through the first operand of each op, found none", at)
         link = self._add("any", at)
-        return self._linked(at, self._op(at, names, link, *values[1:], properties=properties), link, values[0], mark)
+        return self._linked(at, self._op(at, names, link, *values[1:], properties=properties), link, values[0], least)
 
     def _chain_of_steps(self, at: int, step: SSAValue) -> SSAValue:
         """Reads `%l)+(%x)` behind `(relu(%l) * 2 through`: a chain of steps, where `%l` is the value before one."""
@@ -234,15 +264,15 @@ class Matches:
         if getattr(link.owner, "name", "") != "pattern.any":
             tokens.fail(f"a chain goes through any value, found a pattern for %{name}", here)
         tokens.expect(")", "after a step of a chain")
-        if (mark := tokens.take_if("+", "*")) is None:
-            tokens.fail(f"expected '+' or '*' after a step of a chain, found {tokens.found()}")
-        tokens.expect("(", f"after '{mark}'")
+        if (least := self._repetition()) is None:
+            tokens.fail(f"expected '+', '*' or a number in braces after a step of a chain, found {tokens.found()}")
+        tokens.expect("(", "before the pattern that a chain begins with")
         start = self.read()
         tokens.expect(")", "after the pattern that a chain begins with")
-        return self._linked(at, step, link, start, mark)
+        return self._linked(at, step, link, start, least)
 
-    def _linked(self, at: int, step: SSAValue, link: SSAValue, start: SSAValue, mark: str) -> SSAValue:
-        given: dict[str, Attribute] = {"least": IntegerAttr(0, i64)} if mark == "*" else {}
+    def _linked(self, at: int, step: SSAValue, link: SSAValue, start: SSAValue, least: int) -> SSAValue:
+        given: dict[str, Attribute] = {} if least == 1 else {"least": IntegerAttr(least, i64)}
         return self._add("chain", at, step, link, start, **given)
 
     def _call_of_function(self, name: str, at: int) -> SSAValue:
@@ -251,11 +281,11 @@ class Matches:
         self._scope.matched.setdefault(name, []).append(value)
         return value
 
-    def arguments(self, of: str) -> tuple[list[SSAValue], dict[str, Attribute | str]]:
+    def arguments(self, of: str) -> tuple[list[SSAValue], Properties]:
         """Reads operands and properties in parentheses. A property that is captured is the name of the capture."""
         self._tokens.expect("(", f"after {of}")
         values: list[SSAValue] = []
-        properties: dict[str, Attribute | str] = {}
+        properties: Properties = {}
         while not self._tokens.take_if(")"):
             if values or properties:
                 self._tokens.expect(",", f"or ')' between the operands of {of}")
@@ -265,40 +295,50 @@ class Matches:
                 properties[name] = self.property_value()
         return values, properties
 
-    def property_value(self) -> Attribute | str:
-        """Reads the value of a property, or the name that it gets."""
-        if self._tokens.is_variable():
-            return self._tokens.variable("a name")
-        return self._tokens.parser.parse_attribute()
+    def property_value(self) -> Attribute | str | Formula:
+        """Reads the value of a property, the name that it gets, or a formula over other names that it is equal to."""
+        found = formula_of(self._scope)
+        if found is not None:
+            if found.kind == "name" and found.text not in self._scope.sizes:
+                return self._tokens.variable("a name")
+            if any(found.names()) or self._tokens.is_variable():
+                return read_formula(self._scope)
+        return self._tokens.attribute("an attribute or a name")
 
-    def _op(
-        self, at: int, names: list[str], *operands: SSAValue, properties: dict[str, Attribute | str] | None = None
-    ) -> SSAValue:
+    def _op(self, at: int, names: list[str], *operands: SSAValue, properties: Properties | None = None) -> SSAValue:
         given = properties or {}
         fixed = {name: value for name, value in given.items() if isinstance(value, Attribute)}
         op = self._scope.add("op", at, operands, named(names, fixed))
         self.capture(op.results[0], given, at)
         return op.results[0]
 
-    def capture(self, value: SSAValue, properties: Mapping[str, Attribute | str], at: int) -> None:
-        """Gives names to the properties of an op that have one."""
+    def capture(self, value: SSAValue, properties: Mapping[str, Attribute | str | Formula], at: int) -> None:
+        """Gives names to the properties of an op that have one, and compares those that a formula is for."""
         for name, given in properties.items():
+            if isinstance(given, Attribute):
+                continue
+            captured = self._add("attribute", at, value, attribute_name=StringAttr(name))
+            known = self._scope.names.get(given) if isinstance(given, str) else None
+            if known is not None and self._scope.is_attribute(known):
+                given = Formula("name", text=str(given))
             if isinstance(given, str):
-                captured = self._add("attribute", at, value, attribute_name=StringAttr(name))
                 self._scope.bind(given, captured, at)
+            else:
+                captured.name_hint = captured.name_hint or name.rpartition(".")[2]
+                require_equal(self._scope, Formula("name", text="0"), captured, given, at)
 
     def _tested(self, value: SSAValue, at: int) -> SSAValue:
         """Reads what follows `has`: a test of the type, the properties or the kind of what is before it."""
         parser = self._tokens.parser
         match self._tokens.word("dtype, type, shape, kind or attributes in braces") if self._tokens.text != "{" else "":
             case "dtype":
-                return self._add("has_dtype", at, value, dtype=parser.parse_attribute())
+                return self._add("has_dtype", at, value, dtype=self._tokens.attribute("an element type"))
             case "type":
-                return self._add("has_type", at, value, type=parser.parse_attribute())
+                return self._add("has_type", at, value, type=self._tokens.attribute("a type"))
             case "shape":
                 return self._shaped(value, at)
             case "kind":
-                return self._add("has_kind", at, value, kinds=StringAttr(parser.parse_str_literal("kinds")))
+                return self._add("has_kind", at, value, kinds=StringAttr(self._tokens.string("kinds")))
             case "":
                 wanted = DictionaryAttr(parser.parse_optional_attr_dict())
                 return self._add("has_attr", at, value, wanted=wanted)
@@ -307,18 +347,20 @@ class Matches:
 
     def _shaped(self, value: SSAValue, at: int) -> SSAValue:
         """Reads a shape. A name in it stands for a size, the same one wherever it stands, and never for `?` twice."""
-        named_sizes: list[tuple[str, int]] = []
+        sizes: list[int] = []
 
-        def name_of(number: int) -> bool:
-            if self._tokens.is_variable():
-                named_sizes.append((self._tokens.variable("a size"), number))
-                return True
-            return False
+        def read() -> None:
+            known = None if self._tokens.take_if("?") else read_size(self._scope, Size("size", value, len(sizes)), at)
+            sizes.append(DYNAMIC_INDEX if known is None else known)
 
-        subject, value = value, self._add("has_shape", at, value, sizes=parse_sizes(self._tokens.parser, name_of))
-        for name, dimension in named_sizes:
-            self._scope.bind_size(name, Size("size", subject, dimension), at)
-        return value
+        if self._tokens.take_if("["):
+            while not self._tokens.take_if("]"):
+                if sizes:
+                    self._tokens.expect(",", "or ']' between sizes")
+                read()
+        else:
+            self._tokens.fail(f"expected '[' before sizes, found {self._tokens.found()}")
+        return self._add("has_shape", at, value, sizes=DenseArrayBase.from_list(i64, sizes))
 
     def _held(self, value: SSAValue, at: int) -> SSAValue:
         """Reads what follows `holds`: a condition of what is before it, and of others."""

@@ -10,7 +10,7 @@ from xdsl.utils.exceptions import ParseError
 from xdsl.utils.lexer import Span
 
 from ..formulas import OF_VALUES, Formula, FormulaError, begins_formula, formula_text, parse_formula, placed_text
-from .scope import Scope
+from .scope import Scope, Size
 
 
 def is_formula(scope: Scope) -> bool:
@@ -19,15 +19,65 @@ def is_formula(scope: Scope) -> bool:
     return begins_formula(tokens.parser.lexer.input.content, tokens.position)
 
 
+def formula_of(scope: Scope) -> Formula | None:
+    """Returns the formula that stands here, without going on. It is `None` where none does."""
+    if not is_formula(scope):
+        return None
+    try:
+        return parse_formula(scope.tokens.parser.lexer.input.content, scope.tokens.position, comparison=False)[0]
+    except FormulaError:
+        return None
+
+
 def read_numbers(scope: Scope, *, comparison: bool) -> tuple[StringAttr, list[SSAValue]]:
     """Returns the formula that stands here, and what its places `$0`, `$1` … stand for."""
+    formula = read_formula(scope, comparison=comparison)
+    values: list[SSAValue] = []
+    return StringAttr(placed_text(_placed(scope, formula, values))), values
+
+
+def read_formula(scope: Scope, *, comparison: bool = False) -> Formula:
+    """Returns the formula that stands here, with the names that the equation has for things."""
     source = scope.tokens.parser.lexer.input
     try:
         formula, end = parse_formula(source.content, scope.tokens.position, comparison=comparison)
     except FormulaError as error:
         raise ParseError(Span(error.at, error.end, source), error.message) from None
     _check_sizes(scope, formula)
-    values: list[SSAValue] = []
+    for name in formula.names():
+        if name.text not in scope.sizes:
+            _bound(scope, name)
+    scope.tokens.parser._resume_from(end)  # pyright: ignore[reportPrivateUsage]
+    return formula
+
+
+def read_size(scope: Scope, size: Size, at: int, what: str = "a size, a name or '?'") -> int | None:
+    """
+    Reads what stands for a size: a number, a name, or a formula over names that are known.
+
+    Returns a number. A name that is new stands for the size from here on. What is known must be equal to it.
+    """
+    tokens = scope.tokens
+    formula = formula_of(scope)
+    if formula is None or formula.kind == "negative" or (formula.kind == "number" and "." not in formula.text):
+        return tokens.integer(what)
+    known = scope.names.get(formula.text) if formula.kind == "name" else None
+    if formula.kind == "name" and (known is None or not scope.is_attribute(known)):
+        scope.bind_size(tokens.variable("a size"), size, at)
+    else:
+        require_equal(scope, size.at("0"), size.value, read_formula(scope), at)
+    return None
+
+
+def require_equal(scope: Scope, subject: Formula, value: SSAValue, formula: Formula, at: int) -> None:
+    """Requires that `subject`, in which `$0` stands for `value`, is equal to `formula`."""
+    values = [value]
+    equal = Formula("==", (subject, _placed(scope, formula, values)))
+    scope.require_later(at, values, equal)
+
+
+def _placed(scope: Scope, formula: Formula, values: list[SSAValue]) -> Formula:
+    """Returns a formula with places in the place of names. What they stand for is added to `values`."""
 
     def placed(name: Formula) -> Formula:
         of_size = scope.sizes.get(name.text)
@@ -37,9 +87,7 @@ def read_numbers(scope: Scope, *, comparison: bool) -> tuple[StringAttr, list[SS
         place = str(values.index(value))
         return Formula("name", text=place) if of_size is None else of_size.at(place)
 
-    formula = formula.renamed(placed)
-    scope.tokens.parser._resume_from(end)  # pyright: ignore[reportPrivateUsage]
-    return StringAttr(placed_text(formula)), values
+    return formula.renamed(placed)
 
 
 def _check_sizes(scope: Scope, formula: Formula) -> None:
@@ -54,9 +102,8 @@ def _check_sizes(scope: Scope, formula: Formula) -> None:
 
 def _bound(scope: Scope, name: Formula) -> SSAValue:
     if name.text not in scope.names:
-        known = ", ".join(f"%{each}" for each in (*scope.names, *scope.sizes))
         span = Span(name.at, name.at + len(name.text) + 1, scope.tokens.parser.lexer.input)
-        raise ParseError(span, f"%{name.text} is not bound by the match; bound are {known}")
+        raise ParseError(span, scope.not_bound(name.text))
     return scope.names[name.text]
 
 
@@ -78,7 +125,10 @@ def computed_property(scope: Scope) -> SSAValue | None:
         formula = Formula("number")
     names = list(formula.names())
     if formula.kind == "name" and names[0].text not in scope.sizes:
-        return scope.bound(tokens.variable("a name"), at)
+        value = scope.bound(tokens.variable("a name"), at)
+        if not scope.is_attribute(value):
+            tokens.fail(f"%{names[0].text} is a value, where an attribute stands", at)
+        return value
     if not names and not tokens.is_variable():
         return None
     text, values = read_numbers(scope, comparison=False)

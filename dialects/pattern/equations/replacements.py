@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, FloatAttr, IntegerAttr, StringAttr, i32
@@ -13,8 +14,8 @@ from .matches import INFIX, NEGATION, NUMBERS, number_of
 from .numbers import computed_property
 from .scope import Scope, named, property_name
 
-SAME_OP: Final = "with-operands"
-"""The builder that makes the op again that a name after `for` stands for."""
+SAME_OP: Final = ("with-operands", "with-other-operands")
+"""The builders that make the op again that a name after `for` stands for: as the root, and inside of an op."""
 
 ALONE: Final = "full"
 INSIDE: Final = "scalar"
@@ -29,7 +30,15 @@ class Number:
     at: int
 
 
-Made = SSAValue | Number
+@dataclass(frozen=True)
+class Again:
+    """The op of a name after `for` on other operands. The place decides what its type is."""
+
+    arguments: tuple[SSAValue, ...]
+    at: int
+
+
+Made = SSAValue | Number | Again
 
 
 class Replacements:
@@ -43,8 +52,20 @@ class Replacements:
 
     def read(self) -> SSAValue:
         """Returns the value that replaces a result of a root."""
-        made = self._sum()
-        return self._number(ALONE, made) if isinstance(made, Number) else made
+        return self._placed(self._sum(), 0)
+
+    def _placed(self, made: Made, inside: int) -> SSAValue:
+        """Returns the value of what stands alone, or as an operand where `inside` is 1."""
+        if isinstance(made, Number):
+            return self._add(made.at, "build", (), named([(ALONE, INSIDE)[inside]], {"value": made.value}))
+        return (
+            self._add(made.at, "build", made.arguments, named([SAME_OP[inside]], {}))
+            if isinstance(made, Again)
+            else made
+        )
+
+    def _add(self, at: int, name: str, operands: Sequence[SSAValue], properties: dict[str, Attribute]) -> SSAValue:
+        return self._scope.add(name, at, operands, properties, into=self.block).results[0]
 
     def _sum(self) -> Made:
         at, value = self._tokens.position, self._product()
@@ -83,7 +104,7 @@ class Replacements:
             return value
         if tokens.is_kind(MLIRTokenKind.AT_IDENT):
             return self._built(at)
-        name = tokens.op_name()
+        name = tokens.op_name("a replacement")
         operands, properties = self._arguments(f"'{name}'")
         return self._op(at, name, operands, properties)
 
@@ -92,9 +113,9 @@ class Replacements:
             self._tokens.fail("a number needs no name", at)
         if name in self._names or name in self._scope.names:
             self._tokens.fail(f"%{name} has been bound before", at)
-        self._names[name] = value
-        value.name_hint = value.name_hint or name
-        return value
+        made = self._names[name] = self._placed(value, 1)
+        made.name_hint = made.name_hint or name
+        return made
 
     def _arguments(self, of: str) -> tuple[list[Made], dict[str, Attribute | SSAValue]]:
         self._tokens.expect("(", f"after {of}")
@@ -108,24 +129,20 @@ class Replacements:
             elif (computed := computed_property(self._scope)) is not None:
                 properties[name] = computed
             else:
-                properties[name] = self._tokens.parser.parse_attribute()
+                properties[name] = self._tokens.attribute("an attribute, a name or a formula")
         return values, properties
 
     def _op(
         self, at: int, name: str, operands: list[Made], properties: dict[str, Attribute | SSAValue] | None = None
     ) -> SSAValue:
-        values = [self._number(INSIDE, each) if isinstance(each, Number) else each for each in operands]
+        values = [self._placed(each, 1) for each in operands]
         given = properties or {}
         found = named([name], {key: each for key, each in given.items() if isinstance(each, Attribute)})
         captured = {key: each for key, each in given.items() if isinstance(each, SSAValue)}
         if captured:
             found["captured_names"] = ArrayAttr(StringAttr(key) for key in captured)
         found["operandSegmentSizes"] = DenseArrayBase.from_list(i32, [len(values), len(captured)])
-        return self._scope.add("create", at, [*values, *captured.values()], found, into=self.block).results[0]
-
-    def _number(self, builder: str, number: Number) -> SSAValue:
-        properties = named([builder], {"value": number.value})
-        return self._scope.add("build", number.at, (), properties, into=self.block).results[0]
+        return self._add(at, "create", [*values, *captured.values()], found)
 
     def _built(self, at: int) -> SSAValue:
         """Reads `@compose-permutations(%outer, %inner)`."""
@@ -134,9 +151,9 @@ class Replacements:
         parameters = {key: each for key, each in properties.items() if isinstance(each, Attribute)}
         if len(parameters) != len(properties):
             self._tokens.fail(f"the parameters of the builder '{name}' are attributes, not names", at)
-        return self._build(at, name, operands, parameters)
+        return self._add(at, "build", [self._placed(each, 1) for each in operands], named([name], parameters))
 
-    def _again(self, name: str, at: int) -> SSAValue:
+    def _again(self, name: str, at: int) -> Again:
         """Reads `%f(%x, %y)`, the op of the match that `%f` stands for on other operands."""
         matched = self._scope.matched.get(name)
         if not matched:
@@ -144,10 +161,4 @@ class Replacements:
         operands, properties = self._arguments(f"'%{name}'")
         if properties:
             self._tokens.fail(f"%{name} has the properties that it has in the match", at)
-        return self._build(at, SAME_OP, [matched[0], *operands], {})
-
-    def _build(self, at: int, name: str, operands: list[Made], parameters: dict[str, Attribute]) -> SSAValue:
-        values = [each for each in operands if isinstance(each, SSAValue) and each.owner.parent is not self.block]
-        if len(values) != len(operands):
-            self._tokens.fail(f"'{name}' takes names of the match only: what it takes must be there before it runs", at)
-        return self._scope.add("build", at, values, named([name], parameters), into=self.block).results[0]
+        return Again((matched[0], *(self._placed(each, 1) for each in operands)), at)

@@ -6,21 +6,21 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from xdsl.dialects.builtin import DictionaryAttr, StringAttr
-from xdsl.ir import Attribute, Region, SSAValue
+from xdsl.ir import Attribute, Operation, Region, SSAValue
 from xdsl.parser import Parser
+from xdsl.utils.mlir_lexer import MLIRTokenKind
 
 from .loops import read_decisions
 from .matches import Matches
 from .numbers import is_formula, read_numbers
 from .replacements import Replacements
-from .scope import Scope, Tokens, named
+from .scope import COMPARE, Scope, Tokens, end_of_equation, named
 
 SAME_OP: Final = "same-op"
 """The condition that holds between ops that are written with one name after `for`."""
 
-COMPARE: Final = "compare"
 NOT: Final = "not"
-"""The conditions that a comparison, and a word `not`, stand for."""
+"""The condition that a word `not` stands for."""
 
 ROOT: Final = "root"
 """What the root is called where it has no other name."""
@@ -54,6 +54,7 @@ def parse_equation(parser: Parser) -> tuple[Region, str]:
         end = _read_decisions(scope)
     else:
         end = _read_replacement(scope, roots, at)
+    end_of_equation(tokens, "rule")
     return Region(scope.block), _without_comments(parser.lexer.input.content[start:end])
 
 
@@ -68,8 +69,7 @@ def _read_functions(scope: Scope) -> None:
         if name in scope.functions:
             tokens.fail(f"%{name} has been bound before", at)
         tokens.expect("in", f"after '%{name}'")
-        parse_list = tokens.parser.parse_comma_separated_list
-        scope.functions[name] = parse_list(Parser.Delimiter.SQUARE, tokens.op_name)
+        scope.functions[name] = tokens.op_list()
         if not tokens.take_if(","):
             return
 
@@ -81,6 +81,10 @@ def _read_roots(scope: Scope) -> list[SSAValue]:
     roots = [matches.read()]
     while tokens.take_if(","):
         roots.append(matches.read())
+    scope.add_required()
+    for name in scope.functions:
+        if name not in scope.matched:
+            tokens.fail(f"the match has no op %{name}, which 'for' names", at)
     if len(roots) == 1 and ROOT not in scope.names and ROOT not in scope.functions:
         scope.names[ROOT] = roots[0]
         roots[0].name_hint = roots[0].name_hint or ROOT
@@ -119,15 +123,33 @@ def read_conditions(scope: Scope, kind: str = "require") -> None:
     """Reads `where single-use(%p) remark "…", dtype(%x, is = f32)` if it is there, into ops of the kind."""
     if not scope.tokens.take_if("where"):
         return
-    _read_condition(scope, kind)
+    _read_condition_or_group(scope, kind)
     while scope.tokens.take_if(","):
-        _read_condition(scope, kind)
+        _read_condition_or_group(scope, kind)
+    scope.add_required()
 
 
-def _read_condition(scope: Scope, kind: str) -> None:
+def _read_condition_or_group(scope: Scope, kind: str) -> None:
+    """Reads a condition with its remark, or conditions in braces, which have one remark."""
+    tokens = scope.tokens
+    if not tokens.is_kind(MLIRTokenKind.L_BRACE):
+        found = [_read_condition(scope, kind)]
+    else:
+        found = tokens.listed("{", "}", lambda: _read_condition(scope, kind), "the conditions of one remark")
+        if tokens.text != "remark":
+            tokens.fail(f"expected 'remark' after conditions in braces, found {tokens.found()}")
+    if tokens.take_if("remark"):
+        remark = StringAttr(tokens.string("a remark"))
+        for op in found:
+            op.properties["remark"] = remark
+
+
+def _read_condition(scope: Scope, kind: str) -> Operation:
     tokens = scope.tokens
     at = tokens.position
     is_negated = tokens.take_word("not")
+    if is_negated and tokens.text == "not":
+        tokens.fail("a condition is negated once, found 'not' again")
     fixed: Mapping[str, Attribute]
     if is_formula(scope):
         formula, values = read_numbers(scope, comparison=True)
@@ -136,10 +158,7 @@ def _read_condition(scope: Scope, kind: str) -> None:
         name, values, fixed = _read_named(scope, at)
     if is_negated:
         name, fixed = NOT, {"condition": StringAttr(name), **fixed}
-    properties = named([name], fixed)
-    if tokens.take_if("remark"):
-        properties["remark"] = StringAttr(tokens.parser.parse_str_literal("a remark"))
-    scope.add(kind, at, values, properties, results=0)
+    return scope.add(kind, at, values, named([name], fixed), results=0)
 
 
 def _read_named(scope: Scope, at: int) -> tuple[str, list[SSAValue], dict[str, Attribute]]:
@@ -148,7 +167,7 @@ def _read_named(scope: Scope, at: int) -> tuple[str, list[SSAValue], dict[str, A
     values, parameters = Matches(scope).arguments(f"'{name}'")
     fixed: dict[str, Attribute] = {}
     for key, value in parameters.items():
-        if isinstance(value, str):
+        if not isinstance(value, Attribute):
             tokens.fail(f"the parameters of the condition '{name}' are attributes, not names", at)
         fixed[key] = value
     return name, values, fixed

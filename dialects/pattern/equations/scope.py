@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from typing import Final, NoReturn
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final, NoReturn, TypeVar
 
 from xdsl.dialects.builtin import DenseArrayBase, DictionaryAttr, StringAttr, i32
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
@@ -17,8 +17,15 @@ from ....lazy_dataclass import dataclass
 from ..formulas import Formula, placed_text
 from ..values import VALUE
 
+OWN_DIALECT: Final = "pattern."
+
 DEFAULT_DIALECT: Final = "graph"
 """The dialect of a name without a dot: `add` is `graph.add`."""
+
+T = TypeVar("T")
+
+COMPARE: Final = "compare"
+"""The condition that a comparison stands for."""
 
 _AFTER_NAME: Final = re.compile(r"(?:-[A-Za-z0-9_]+)+")
 
@@ -71,6 +78,32 @@ class Tokens:
         content = span.input.content
         raise ParseError(Span(start, start + len(content[start : span.start].rstrip()), span.input), message)
 
+    def listed(self, opening: str, closing: str, read: Callable[[], T], what: str) -> list[T]:
+        """Reads `what` in brackets, separated by commas. There is at least one."""
+        self.expect(opening, f"before {what}")
+        found = [read()]
+        while not self.take_if(closing):
+            self.expect(",", f"or '{closing}' between {what}")
+            found.append(read())
+        return found
+
+    def string(self, what: str) -> str:
+        """Returns a string in quotes."""
+        found = self.parser.parse_optional_str_literal()
+        return self.fail(f"expected {what} in quotes, found {self.found()}") if found is None else found
+
+    def integer(self, what: str) -> int:
+        """Returns an integer that is not negative."""
+        found = None
+        if self.is_kind(MLIRTokenKind.INTEGER_LIT):
+            found = self.parser.parse_optional_integer(allow_boolean=False, allow_negative=False)
+        return self.fail(f"expected {what}, found {self.found()}") if found is None else found
+
+    def attribute(self, what: str) -> Attribute:
+        """Returns an attribute or a type."""
+        found = self.parser.parse_optional_attribute()
+        return self.fail(f"expected {what}, found {self.found()}") if found is None else found
+
     def word(self, what: str) -> str:
         """Returns a name of letters, digits, dots and hyphens. A hyphen belongs to it where no space is around."""
         if not self.is_kind(MLIRTokenKind.BARE_IDENT):
@@ -101,16 +134,30 @@ class Tokens:
         self.parser._resume_from(start + 1)  # pyright: ignore[reportPrivateUsage]
         return self.word("the name of a builder after '@'")
 
-    def op_name(self) -> str:
-        """Returns the full name of an op."""
-        name = self.word("the name of an op")
+    def op_name(self, what: str = "the name of an op") -> str:
+        """Returns the full name of an op. Fails for a form of the pattern language that equations do not have."""
+        at = self.position
+        name = self.word(what)
+        if name.startswith(OWN_DIALECT):
+            self.fail(f"'{name}' has no place in an equation; the normal form has functions, calls and branches", at)
         return name if "." in name else f"{DEFAULT_DIALECT}.{name}"
 
     def op_names(self) -> list[str]:
         """Returns the full name of an op, or those of several in brackets, of which each will do."""
-        if not self.is_kind(MLIRTokenKind.L_SQUARE):
-            return [self.op_name()]
-        return self.parser.parse_comma_separated_list(Parser.Delimiter.SQUARE, self.op_name)
+        return self.op_list() if self.is_kind(MLIRTokenKind.L_SQUARE) else [self.op_name("a pattern")]
+
+    def op_list(self) -> list[str]:
+        """Returns the full names of several ops in brackets."""
+        names: list[str] = []
+
+        def read() -> None:
+            at = self.position
+            if (name := self.op_name()) in names:
+                self.fail(f"'{name}' stands twice in one list", at)
+            names.append(name)
+
+        self.listed("[", "]", read, "the names of ops")
+        return names
 
 
 @dataclass(frozen=True)
@@ -142,6 +189,7 @@ class Scope:
         """The ops that a name after `for` stands for."""
         self.matched: dict[str, list[SSAValue]] = {}
         """The ops of the match that are of such a name."""
+        self._required: list[tuple[int, Sequence[SSAValue], Formula]] = []
 
     def add(
         self,
@@ -177,12 +225,24 @@ class Scope:
         """Calls a size by `name`. Where the name has been met before, both sizes must be equal."""
         if name in self.names or name in self.functions:
             self.tokens.fail(f"%{name} has been bound before", at)
+        if size.value.name_hint is None:  # Messages about the size say of what it is one.
+            size.value.name_hint = _word_of(size.value)
         known = self.sizes.setdefault(name, size)
         if known != size:
             things = list(dict.fromkeys((known.value, size.value)))
             one, other = known.at("0"), size.at(str(things.index(size.value)))
-            formula = StringAttr(placed_text(Formula("==", (one, other))))
-            self.add("require", at, things, named(["compare"], {"formula": formula}), results=0)
+            self.require_later(at, things, Formula("==", (one, other)))
+
+    def require_later(self, at: int, things: Sequence[SSAValue], formula: Formula) -> None:
+        """Requires that two numbers compare, behind the pattern that is being read."""
+        self._required.append((at, things, formula))
+
+    def add_required(self) -> None:
+        """Adds the conditions that the pattern has, which is read."""
+        for at, things, formula in self._required:
+            parameters: dict[str, Attribute] = {"formula": StringAttr(placed_text(formula))}
+            self.add("require", at, things, named([COMPARE], parameters), results=0)
+        self._required.clear()
 
     def bind(self, name: str, value: SSAValue, at: int) -> None:
         """Calls `value` by `name`. Fails where something else is called so."""
@@ -192,14 +252,41 @@ class Scope:
         if value.name_hint is None:
             value.name_hint = name
 
+    @staticmethod
+    def is_attribute(value: SSAValue) -> bool:
+        """Returns whether a name of the match stands for an attribute."""
+        return getattr(value.owner, "name", "") == "pattern.attribute"
+
+    def not_bound(self, name: str) -> str:
+        """Returns the message about a name that stands for nothing."""
+        known = [f"%{each}" for each in (*self.names, *self.sizes)]
+        longer = next((each for each in known if each.startswith(f"%{name}-")), None)
+        advice = "" if longer is None else f"; '{longer}' is one name, write spaces around '-' to subtract"
+        return f"%{name} is not bound by the match; bound are {', '.join(known) or 'none'}{advice}"
+
     def bound(self, name: str, at: int) -> SSAValue:
         """Returns what `name` is bound to. Fails where that is nothing."""
         if name in self.sizes:
             self.tokens.fail(f"%{name} is a size, where a value stands", at)
         if name not in self.names:
-            known = ", ".join(f"%{each}" for each in self.names)
-            self.tokens.fail(f"%{name} is not bound by the match; bound are {known}", at)
+            self.tokens.fail(self.not_bound(name), at)
         return self.names[name]
+
+
+def _word_of(value: SSAValue) -> str:
+    """Returns the last word of the name of an op that a pattern matches, or a word for a value."""
+    target = getattr(value.owner, "properties", {}).get("target")
+    words = re.findall(r"[A-Za-z_]\w*", target.data) if isinstance(target, StringAttr) else []
+    return words[-1] if words else "value"
+
+
+def end_of_equation(tokens: Tokens, what: str) -> None:
+    """Fails where something stands behind an equation that cannot begin the next op of a file."""
+    text = tokens.text
+    is_word = tokens.is_kind(MLIRTokenKind.BARE_IDENT) and "." not in text and text != "loc"
+    if is_word or (text and not tokens.is_kind(MLIRTokenKind.EOF) and text[0] in ",)]{=<>+*/-:?|" and text != "{-#"):
+        hint = "; alternatives of conditions are several rules" if tokens.text == "or" else ""
+        tokens.fail(f"expected the end of the {what}, found {tokens.found()}{hint}")
 
 
 def defined_patterns(parser: Parser) -> dict[str, Block]:

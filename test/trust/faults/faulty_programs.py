@@ -6,6 +6,7 @@ The programs in which faults are looked for, by name.
   net of the list has.
 - `alone:NAME`: the ops of one snippet, for faults that show on huge numbers, where a random program overflows.
 - `scheduled`: a loop function with a schedule.
+- `threads:NAME`: loop functions whose iterations several threads share, however short they are.
 - `random:SEED`: a random program.
 """
 
@@ -148,7 +149,6 @@ SNIPPETS: Final[dict[str, Snippet]] = {
     ),
     "softmax": _map("%r = graph.softmax %p, axis = -1 : (T) -> T"),
     "small": _map("%a = graph.add %p, %q : (T, T) -> T\n%r = graph.tanh %a : (T) -> T", "tensor<7x7xf32>"),
-    "parallel": _map("%r = graph.exp %p : (T) -> T", "tensor<512x256xf32>"),
     "select": _map(
         "%a = graph.greater %p, %q : (T, T) -> B\n%r = graph.where %a, %q, %p : (B, T, T) -> T".replace("B", BOOLEAN)
     ),
@@ -195,6 +195,65 @@ schedule.program {
 }
 """
 
+THREADED: Final = """
+tensor_loop.func private @kernel(%A: memref<24x16xf32>) outs(%B: memref<24x16xf32>)
+    attributes {stepwell.grain = 1 : i64} {
+BODY
+}
+func.func @main(%a: tensor<24x16xf32>) -> tensor<24x16xf32> {
+  %r = graph.call_kernel @kernel(%a) : (tensor<24x16xf32>) -> tensor<24x16xf32>
+  func.return %r : tensor<24x16xf32>
+}
+"""
+
+TWO_PHASES: Final = """
+  %E = tensor_loop.alloc : memref<24x16xf32>
+  tensor_loop.for %i in 24 parallel {
+    tensor_loop.for %j in 16 {
+      tensor_loop.block "first" spatial(%vi in 24 = %i, %vj in 16 = %j) {
+        %a = memref.load %A[%vi, %vj] : memref<24x16xf32>
+        %b = arith.addf %a, %a : f32
+        memref.store %b, %E[%vi, %vj] : memref<24x16xf32>
+      }
+    }
+    tensor_loop.for %j in 16 KIND {
+      tensor_loop.block "backwards" spatial(%vi in 24 = %i, %vj in 16 = %j) {
+        %c15 = arith.constant 15 : index
+        %k = arith.subi %c15, %vj : index
+        %a = memref.load %E[%vi, %k] : memref<24x16xf32>
+        memref.store %a, %B[%vi, %vj] : memref<24x16xf32>
+      }
+    }
+  }"""
+
+BODIES: Final = {
+    "rows": TWO_PHASES.replace("KIND", ""),
+    "nest": TWO_PHASES.replace("KIND", "parallel").replace("24", "4"),
+    "steps": """
+  %E = tensor_loop.alloc : memref<25x16xf32>
+  tensor_loop.for %j in 16 {
+    tensor_loop.block "start" spatial(%vj in 16 = %j) {
+      %c0 = arith.constant 0 : index
+      %zero = arith.constant 0.0 : f32
+      memref.store %zero, %E[%c0, %vj] : memref<25x16xf32>
+    }
+  }
+  tensor_loop.for %i in 24 {
+    tensor_loop.for %j in 16 {
+      tensor_loop.block "step" spatial(%vi in 24 = %i, %vj in 16 = %j) attributes {stepwell.share = 1 : i64} {
+        %c1 = arith.constant 1 : index
+        %next = arith.addi %vi, %c1 : index
+        %a = memref.load %A[%vi, %vj] : memref<24x16xf32>
+        %e = memref.load %E[%vi, %vj] : memref<25x16xf32>
+        %b = arith.addf %a, %e : f32
+        memref.store %b, %E[%next, %vj] : memref<25x16xf32>
+        memref.store %b, %B[%vi, %vj] : memref<24x16xf32>
+      }
+    }
+  }""",
+}
+"""Loop functions for threads: two phases in each iteration, a nest of parallel loops, steps that each need the last."""
+
 
 def program(name: str) -> ModuleOp:
     """Returns a program by name."""
@@ -205,6 +264,8 @@ def program(name: str) -> ModuleOp:
         return stepwell.parse(alone(SNIPPETS[rest]))
     if kind == "random":
         return stepwell.parse(random_program(int(rest), 30).text)
+    if kind == "threads":
+        return stepwell.parse(THREADED.replace("24", "4" if rest == "nest" else "24").replace("BODY", BODIES[rest]))
     if kind == "scheduled":
         return stepwell.parse(SCHEDULED)
     return stepwell.from_onnx(models.MODELS[name]())

@@ -273,18 +273,25 @@ def mixer() -> ModelProto:
 
 
 def wide() -> ModelProto:
-    """A dense layer and a map that are large enough for blocks of the caches and several threads."""
+    """A dense layer and a map that are large enough for blocks of the caches."""
     net = Net(12)
     x = net.input(64, 40)
     y = net.op("Exp", net.op("Mul", net.linear(x, 40, 200), net.number(0.3)))
     return net.model(net.op("Add", y, net.op("ReduceSum", y, net.ints(1), keepdims=1)))
 
 
+def crowd() -> ModelProto:
+    """Products that are large enough for several threads."""
+    net = Net(13)
+    x = net.op("Relu", net.linear(net.input(256, 96), 96, 384))
+    return net.model(net.linear(x, 384, 320))
+
+
 MODELS: dict[str, Callable[[], ModelProto]] = {
     each.__name__: each
     for each in (
         *(mlp, lenet, resnet, mobilenet, unet, bert),
-        *(gpt, llama, quantised, recurrent, mixer, wide),
+        *(gpt, llama, quantised, recurrent, mixer, wide, crowd),
     )
 }
 

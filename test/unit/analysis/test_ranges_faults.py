@@ -328,6 +328,12 @@ RIGHT = {
         "memref<64xf32>\n} else {\n"
         "%t = memref.load %T[%c0] : memref<64xf32>\n}"
     ),
+    "a window in the padding": block(
+        "%o = arith.constant -1 : index\n%j = arith.addi %vi, %o : index\n"
+        "%n = arith.cmpi sge, %j, %c0 : index\nscf.if %n {\n%t = memref.load %A[%j] : memref<64xf32>\n}",
+        axes="%vi in 1 = %i",
+        loops="%i in 1",
+    ),
 }
 
 

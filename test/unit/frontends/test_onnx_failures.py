@@ -9,6 +9,8 @@ import onnx
 import pytest
 import stepwell
 from onnx import TensorProto, helper
+from stepwell.core.messages.diagnostics import Diagnostic, attach_source_line
+from stepwell.core.messages.points import SourcePoint
 from stepwell.runtime.errors import ExecutionError
 
 TABLE, WRONG = np.zeros((4, 8), np.float32), np.array([1, 9])
@@ -43,6 +45,11 @@ def test_an_index_out_of_range_names_the_node_and_the_file(tmp_path: Path, is_im
     assert error.location == f"{path}:2:1"
     assert error.reason == "graph.take: index out of range in node '/embed/Gather' (Gather)"
     assert str(error) == f"{path}:2:1: error: {error.reason}"
+
+
+def test_the_bytes_of_a_model_are_not_quoted_as_a_line(tmp_path: Path) -> None:
+    path = model(tmp_path / "net.onnx", "/embed/Gather")
+    assert attach_source_line(Diagnostic("it fails", point=SourcePoint(str(path), 1, 1)), None).source_line is None
 
 
 def test_a_program_in_the_cache_does_not_speak_for_a_model_with_other_names(tmp_path: Path) -> None:

@@ -58,7 +58,7 @@ def rule(tree: Path) -> Change:
     change.insert("rewrites/simplify/simplify.mlir", BLOCKS["rule.mlir"])
     change.insert("test/filecheck/rewrites/simplify_expr/squares.mlir", BLOCKS["squares.mlir"])
     row = "| `square-of-negative` | exact | (-x) * (-x) = x * x |\n"
-    change.insert("docs/rewrites.md", row, before="\n### `simplify-expr`: `simplify_arithmetic.mlir`")
+    change.insert("docs/rules.md", row, before="\n### `simplify-expr`: `simplify_arithmetic.mlir`")
     return change
 
 

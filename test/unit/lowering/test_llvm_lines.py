@@ -165,3 +165,32 @@ def test_gdb_shows_the_line_of_the_source(exported: Path) -> None:
     )
     assert re.search(r'Line 2 of "\S*net\.mlir" starts at address', said.stdout), said.stdout + said.stderr
     assert "%0 = graph.matmul %x, %w" in said.stdout
+
+
+MAIN = """
+#include "net.h"
+static float x[64 * 96], w[96 * 32], y[64 * 32];
+int main(void) {
+  const void *in[] = {x, w};
+  void *out[] = {y};
+  net_context *net;
+  return net_load(0, &net) || net_run(net, in, out);
+}
+"""
+
+
+@pytest.mark.skipif(shutil.which("gdb") is None or shutil.which("cc") is None, reason="needs gdb and cc")
+def test_a_process_stops_in_gdb_at_a_line_of_the_program(exported: Path) -> None:
+    folder = exported.parent
+    (folder / "main.c").write_text(MAIN)
+    subprocess.run(["cc", "main.c", "net.o", "-lpthread", "-lm", "-o", "net"], cwd=folder, check=True)
+    commands = ["set breakpoint pending on", "break net.mlir:3", "run", "backtrace", "kill"]
+    words = [word for each in commands for word in ("-ex", each)]
+    done = subprocess.run(
+        ["gdb", "-batch", "-nx", *words, "./net"], capture_output=True, text=True, cwd=folder, check=False, timeout=120
+    )
+    if "ptrace" in done.stdout + done.stderr:
+        pytest.skip("processes may not be traced here")
+    assert re.search(r"Breakpoint 1, \S+ \(.*\) at \S*net\.mlir:3\n3\s+%1 = graph\.softmax", done.stdout), done.stdout
+    for function in ("net_run", "main"):
+        assert re.search(rf"^#\d+ .* in {function} \(", done.stdout, re.MULTILINE), done.stdout

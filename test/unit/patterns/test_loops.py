@@ -41,6 +41,7 @@ class Case:
 x, y, v, w = (Any_(name) for name in "xyvw")
 i, j = Axis("spatial", key="i"), Axis("spatial", key="j")
 k = Axis("reduce", key="k")
+p = Axis("serial", key="p")
 column, row = Axis("spatial", key="c"), Axis("spatial", key="r")
 load = op("memref.load", x, j, i)
 store = op("memref.store", load, y, i, j)
@@ -203,6 +204,6 @@ def test_explained() -> None:
         (block(i, Axis("reduce", 8), of=(store,)), "vk: expected an extent of 8, found 64"),
         (block(i, k, of=()), "expected nothing more, found 'memref.store'"),
         (block(i, k, of=(Rest(), any_store, any_store)), "expected more than 1 parts in 'tensor_loop.block'"),
-        (nest(i, of=()), "expected 'tensor_loop.for' or 'tensor_loop.grid', found 'tensor_loop.block'"),
+        (nest(p, of=()), "expected 'tensor_loop.for' or 'tensor_loop.grid', found 'tensor_loop.block'"),
     ):
         assert reason in str(explain(pattern, made))

@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 import slow_matcher
 from counts import FULL
+from random_constructs import CONSTRUCTS, rule_with
 from random_patterns import random_rule, sure_keys
 from random_programs import CTX, random_program, values_of
 from slow_matcher import arm, rule_assignments
@@ -165,6 +166,23 @@ def test_as_the_slow_matcher(chunk: int) -> None:
     assert figures.matching >= figures.pairs / 4, figures
 
 
+PAIRS_OF_EACH = 20_000 if FULL else 20
+PAIRS_OF_ONE_PROGRAM = 10
+
+
+@pytest.mark.parametrize("construct", CONSTRUCTS)
+def test_each_construct_as_the_slow_matcher(construct: str) -> None:
+    """Every rule has the construct. Some say nothing that can hold, so fewer of them match."""
+    figures, choose = Figures(), random.Random(500_000 + CONSTRUCTS.index(construct))
+    while figures.pairs < PAIRS_OF_EACH:
+        module = random_program(choose)
+        for _ in range(PAIRS_OF_ONE_PROGRAM):
+            rule = rule_with(construct, choose, module, random_rule)
+            if rule is not None:
+                compare(module, rule, figures)
+    assert figures.matching >= figures.pairs / 8, figures
+
+
 @pytest.mark.parametrize(("seed", "pair"), [(761, 1)])
 def test_what_once_differed(seed: int, pair: int) -> None:
     """An injective rule has names for a branch and for another result of it (761)."""
@@ -196,13 +214,15 @@ def test_effects_as_the_slow_matcher(chunk: int) -> None:
         module = random_program(choose)
         rules = [with_effects(choose, random_rule(choose, module, derived=choose.random() < 0.7)) for _ in range(PAIRS)]
         forget_functions(choose, module)
-        places = [value for value in values_of(module) if isinstance(value, OpResult) and len(value.op.results) == 1]
+        ops = list(dict.fromkeys(value.op for value in values_of(module) if isinstance(value, OpResult)))
         for rule in rules:
             if is_refused(rule):
                 continue
             compiled = compile_rule(rule, CTX)
-            for value in places:
-                found, way = match_compiled(compiled, value), next(rule_assignments(rule, value), None)
+            picks = slow_matcher.is_one_result(rule.lhs)
+            for value in [op.results[0] for op in ops if picks or len(op.results) == 1]:
+                ways = (way for each in value.op.results for way in rule_assignments(rule, each))
+                found, way = match_compiled(compiled, value), next(ways, None)
                 assert found.matched is (way is not None), f"at {value}\n{rule.lhs} {rule.when}\n{module}"
                 taken += way is not None and slow_matcher.has_effect(value.op)
                 left += way is None and next(rule_assignments(replace(rule, effects=True), value), None) is not None

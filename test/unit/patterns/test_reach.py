@@ -48,8 +48,11 @@ def test_equations_are_written_as_they_are_read(text: str) -> None:
         ("add+(%x) => %x", "'graph.add' takes 2 operands (lhs, rhs), found 1"),
         ("-(relu(%l) through %m)+(%x) => %x", "%m is not bound by the match; bound are %l"),
         ("-(relu(exp(_) as %l) through %l)+(%x) => %x", "a chain goes through any value, found a pattern for %l"),
-        ("-(relu(%l) through %l)(%x) => %x", "expected '+' or '*' after a step of a chain, found '('"),
-        ("-(relu(%l) through %l)+ => %x", "expected '(' after '+', found '='"),
+        (
+            "-(relu(%l) through %l)(%x) => %x",
+            "expected '+', '*' or a number in braces after a step of a chain, found '('",
+        ),
+        ("-(relu(%l) through %l)+ => %x", "expected '(' before the pattern that a chain begins with, found '='"),
         ("-(relu(%l) through _)+(%x) => %x", "expected the name of the value before a step, found '_'"),
         ("-(relu(%l) through %l+(%x) => %x", "expected ')' after a step of a chain, found '+'"),
         ("-(relu(%l) through %l)+(%x => %x", "expected ')' after the pattern that a chain begins with, found '='"),
@@ -192,3 +195,16 @@ def test_two_results_of_one_op_are_different_in_an_injective_rule() -> None:
         compiled = compile_rule(Rule("different", difference, (), injective=True))
         assert match_compiled(compiled, value).matched is matches
         assert match(difference, value) is not None
+
+
+def test_unordered_operands_may_have_types_that_others_take() -> None:
+    """The first pattern says f32, and `where` takes i1 first: in any order that is the second operand."""
+    pattern = op("graph.where", Any_().has_dtype("f32"), Any_().has_dtype("i1"), Any_())
+    text = """func.func @main(%c: tensor<4xi1>, %x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = graph.where %c, %x, %x : (tensor<4xi1>, tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  func.return %0 : tensor<4xf32>
+}"""
+    root = next(each for each in parse_text(CTX, text, "p.mlir").walk() if each.name == "graph.where")
+    assert match_compiled(compile_rule(Rule("r", pattern.unordered(), ()), CTX), root.results[0]).matched
+    with pytest.raises(RuleError, match="nothing matches: the value is to have element type f32 and element type i1"):
+        compile_rule(Rule("r", pattern, ()), CTX)

@@ -220,6 +220,18 @@ def test_tiles() -> None:
     check_program(8, [found], [expected])
 
 
+def test_columns_that_repeat_an_element() -> None:
+    a = np.random.default_rng(0).standard_normal((2, 6)).astype(np.float32)
+    *_, found = run(
+        """%v = tile.load %A[%c0, %c1] by [1, 2] repeat 2 : memref<2x6xf32>, vector<2x5xf32>
+        tile.store %v, %C[%c0, %c0] : vector<2x5xf32>, memref<2x5xf32>""",
+        "%A: memref<2x6xf32>, %C: memref<2x5xf32>",
+        a,
+        np.zeros((2, 5), np.float32),
+    )
+    check_program(1, [found], [a[:, [1, 1, 3, 3, 5]]])
+
+
 def test_groups_of_bytes() -> None:
     choose = np.random.default_rng(0)
     a, b = choose.integers(-128, 128, (3, 8), np.int8), choose.integers(-128, 128, (2, 5, 4), np.int8)

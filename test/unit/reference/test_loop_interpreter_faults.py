@@ -250,6 +250,15 @@ tensor_loop.func private @copy(%A: memref<4xf32>) outs(%B: memref<4xf32>) {
     }
   }
 }
+tensor_loop.func private @summed(%A: memref<4xf32>, %T: memref<4xf32> {stepwell.temporary},
+    %U: memref<4xf32> {stepwell.temporary}) outs(%B: memref<4xf32>) {
+  tensor_loop.for %i in 4 {
+    tensor_loop.block "b" spatial(%vi in 4 = %i) {
+      %x = memref.load %A[%vi] : memref<4xf32>
+      memref.store %x, %B[%vi] : memref<4xf32>
+    }
+  }
+}
 func.func private @inner(%A: memref<4xf32>, %B: memref<4xf32>) attributes {stepwell.noalias} {
   %c0 = arith.constant 0 : index
   %x = memref.load %A[%c0] : memref<4xf32>
@@ -257,6 +266,8 @@ func.func private @inner(%A: memref<4xf32>, %B: memref<4xf32>) attributes {stepw
   func.return
 }
 func.func @f(%A: memref<4xf32>) {
+  %T = memref.alloc() : memref<4xf32>
+  %B = memref.alloc() : memref<4xf32>
   CALL
   func.return
 }
@@ -273,6 +284,17 @@ func.func @f(%A: memref<4xf32>) {
         (
             "func.call @inner(%A, %A) : (memref<4xf32>, memref<4xf32>) -> ()",
             "'memref.store': %B is written, but it shares memory with another argument of @inner",
+        ),
+        (
+            "tensor_loop.call @summed(%A, %T, %T) outs(%B) "
+            ": (memref<4xf32>, memref<4xf32>, memref<4xf32>) outs(memref<4xf32>)",
+            "'tensor_loop.call': call of @summed: number 0 of the temporaries shares memory with number 1 of them",
+        ),
+        (
+            "tensor_loop.call @summed(%A, %T, %A) outs(%B) "
+            ": (memref<4xf32>, memref<4xf32>, memref<4xf32>) outs(memref<4xf32>)",
+            "'tensor_loop.call': call of @summed: number 1 of the temporaries shares memory with number 0 of the "
+            "inputs",
         ),
     ],
 )

@@ -307,9 +307,7 @@ class TestPlans:
         assert names == ["main", "fused_matmul_add0", "fused_relu_multiply0"]
         assert str(module).count("func.call") == 2
 
-    @pytest.mark.parametrize(
-        "attribute", ['graph.partitioned_from = "relu_"', 'graph.compiler = "dsp"', "stepwell.prepare"]
-    )
+    @pytest.mark.parametrize("attribute", ['graph.partitioned_from = "relu_"', 'graph.compiler = "dsp"'])
     def test_some_functions_are_left_alone(self, attribute: str) -> None:
         text = function("%0 = relu %x\n%1 = exp %0")
         marked = text.replace("tensor<4x4xf32> {", f"tensor<4x4xf32> attributes {{{attribute}}} {{", 1)
@@ -317,6 +315,12 @@ class TestPlans:
         module = stepwell.parse(marked)
         PlanFusionPass().apply(make_context(), module)
         assert groups_of(module) == [None, None]
+
+    def test_what_runs_once_is_fused(self) -> None:
+        text = function("%0 = relu %x\n%1 = exp %0")
+        module = stepwell.parse(text.replace("tensor<4x4xf32> {", "tensor<4x4xf32> attributes {stepwell.prepare} {", 1))
+        PlanFusionPass().apply(make_context(), module)
+        assert groups_of(module) == [0, 0]
 
     def test_long_names_are_cut(self) -> None:
         body = "\n".join(f"%{n} = relu {'%x' if n == 0 else f'%{n - 1}'}" for n in range(9))

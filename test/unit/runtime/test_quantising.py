@@ -14,9 +14,12 @@ import stepwell
 from stepwell.core.messages.diagnostics import StepwellError
 from stepwell.core.passes.pipelines import run_pipeline
 from stepwell.core.text.parsing import make_context, parse
+from stepwell.core.weights import write_weights
 from stepwell.reference.run import run
 from stepwell.runtime import ArgumentError, LayerReport, QuantizationReport, QuantizationWarning, Quantized
+from stepwell.runtime.quantising.moments import input_moments
 from stepwell.runtime.quantising.picture import bars
+from stepwell.runtime.quantising.quantize import prepared
 from stepwell.runtime.quantising.scoring import accuracy, agreement, decibels
 from stepwell.runtime.quantising.timing import FILE, mark
 from stepwell.tools.quantize import main
@@ -71,6 +74,37 @@ def test_a_saved_program_gives_the_same_results(mlp: Quantized, tmp_path: Path) 
     np.testing.assert_allclose(loaded(x)[0], wanted, rtol=1e-4, atol=2 * mlp.report.layers[2].scales[0])
     real = sum(each.nbytes for each in digits.mlp().values())
     assert (tmp_path / "mlp8.safetensors").stat().st_size <= 0.3 * real
+
+
+def test_weights_alone_of_few_bits() -> None:
+    """Three layers on floats, weights of 4 bits: compensation makes the results better, and a file tells the same."""
+    options = {"picture": False, "weights": "int4", "block": 16, "timed": False}
+    good = quantised(digits.mlp_program, **options)
+    plain = quantised(digits.mlp_program, **options, compensate=False)
+    assert good.report.after >= good.report.before - 0.01
+    assert good.report.decibels > plain.report.decibels + 1
+    assert good.report.bytes_after <= 0.25 * good.report.bytes_before
+    assert [each.runs_on for each in good.report.layers] == ["int4 weights"] * 3
+    assert all(
+        one.decibels > other.decibels for one, other in zip(good.report.layers, plain.report.layers, strict=True)
+    )  # pyright: ignore
+
+
+def test_weights_alone_stay_in_floats_until_the_target_holds() -> None:
+    """Blocks of 64 inputs and no compensation harm the first layer most, if a drop of nothing is allowed."""
+    options = {"picture": False, "weights": "int4", "block": 64, "compensate": False, "timed": False}
+    found = quantised(digits.mlp_program, **options, drop=-0.0)
+    assert found.report.after >= found.report.before
+
+
+def test_moments_in_a_file_give_the_same_weights(tmp_path: Path) -> None:
+    train, _ = digits.batches(ROWS, picture=False)
+    wanted = quantised(digits.mlp_program, picture=False, weights="int4", timed=False)
+    program = prepared(digits.mlp_program(ROWS), "main", equalise=False)
+    file = tmp_path / "moments.safetensors"
+    write_weights(file, input_moments(program, train[:12], cache=False))
+    run_pipeline(make_context(), program, f'quantize{{weights=int4 moments="{file}"}}')
+    assert str(program) == str(wanted.module)
 
 
 def test_layers_stay_in_floats_until_the_target_holds() -> None:

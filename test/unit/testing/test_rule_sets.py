@@ -14,6 +14,7 @@ from stepwell.rewrites.shipped import SHIPPED
 from stepwell.testing.rule_sets.analysis import RuleSetReport, analyse_rules, rule_set_of_text
 from stepwell.testing.rule_sets.known import known_findings
 from stepwell.testing.rule_sets.unification import overlaps
+from stepwell.tools.opt import main
 from stepwell.tools.options.rules import PASS_OF
 
 CTX = make_context()
@@ -97,3 +98,11 @@ def test_overlaps_are_those_of_unified_patterns() -> None:
 def test_rules_without_a_replacement_are_left_out() -> None:
     report = analysed('pattern.rule "part" : relu(%x) => partition')
     assert report.rules == 0 and "rules without a replacement, which were left out: 1" in report.notes
+    assert "there is no rule that a measure could fall with" in report.notes
+
+
+def test_rules_of_groups_are_left_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "groups.mlir"
+    file.write_text('pattern.group_rule "g" : elementwise %a into reduction %b where single-use(%a)\n')
+    assert main([f"--check-rules={file}"]) == 0
+    assert "note: rules of groups, which were left out: 1\n" in capsys.readouterr().out

@@ -5,7 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import onnx
 import pytest
+from onnx import TensorProto, helper, numpy_helper
 from stepwell.tools.main import main
 
 A = """\
@@ -124,3 +126,30 @@ def test_what_cannot_be_compared(
 def test_both_from_standard_input(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["diff", "-", "-"]) == 1
     assert capsys.readouterr().err == "error: both programs come from standard input, expected one there at most\n"
+
+
+def model(weights: float) -> onnx.ModelProto:
+    """Returns `relu(x @ w)`, with weights that are too many for the text."""
+    w = numpy_helper.from_array(np.full((40, 40), weights, np.float32), "w")
+    nodes = [helper.make_node("MatMul", ["x", "w"], ["p"], "/mm"), helper.make_node("Relu", ["p"], ["y"], "/relu")]
+    x, y = (helper.make_tensor_value_info(name, TensorProto.FLOAT, [2, 40]) for name in "xy")
+    return helper.make_model(helper.make_graph(nodes, "g", [x], [y], [w]), opset_imports=[helper.make_opsetid("", 17)])
+
+
+def test_models_are_compared_with_the_weights_that_each_has(capsys: pytest.CaptureFixture[str]) -> None:
+    onnx.save(model(0.5), "a.onnx")
+    onnx.save(model(0.25), "b.onnx")
+    assert main(["import-onnx", "a.onnx", "-o", "a.mlir", "--print-debuginfo"]) == 0
+    assert main(["diff", "a.onnx", "a.mlir"]) == 0
+    said = capsys.readouterr().out
+    assert said.count("same bits") == 4 and "ops, aligned by what they came from: no place differs" in said
+    assert main(["diff", "a.onnx", "b.onnx", "--only", "results"]) == 1
+    said = capsys.readouterr().out
+    assert "@main, inputs 'random' of seed 0: different\n  result 0 at " in said
+    assert "A makes it at a.onnx:2:1\n  B makes it at b.onnx:2:1" in said
+
+
+def test_a_model_and_what_passes_make_of_it(capsys: pytest.CaptureFixture[str]) -> None:
+    onnx.save(model(0.5), "a.onnx")
+    assert main(["diff", "a.onnx", "a.onnx", "--passes-b", "lower-graph-to-loops"]) == 0
+    assert "@@ node '/relu' (Relu) at a.onnx:2:1 @@\n- %y = graph.relu" in capsys.readouterr().out

@@ -18,10 +18,12 @@ from stepwell.testing.graphs.random_graph import random_graph
 from stepwell.testing.in_process import call_tool
 from stepwell.testing.run_line import Command
 from stepwell.tools.run import main as run_main
+from stepwell.trust.bisect import bisect
 from stepwell.trust.check import CheckOptions, CheckSemantics
+from stepwell.trust.evaluate import is_graph
 from xdsl.context import Context
-from xdsl.dialects import arith
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects import arith, scf
+from xdsl.dialects.builtin import ModuleOp, UnitAttr
 
 BIAS = """
 func.func @main(%x: tensor<3x?xf32>, %y: tensor<3x?xf32>) -> tensor<3x?xf32> {
@@ -93,6 +95,72 @@ def test_random_programs_pass(level: str, seed: int, flavour: Any):
 
 def test_threads_pass():
     assert checked(PARALLEL, "finish").counts.changed > 2
+
+
+@dataclass(frozen=True)
+class MarkParallel(StepwellPass):
+    """Has threads share loops, which nobody has proven to be right."""
+
+    name = "mark-parallel"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for each in op.walk():
+            if isinstance(each, scf.ForOp):
+                each.attributes |= {"stepwell.parallel": UnitAttr(), "stepwell.unchecked": UnitAttr()}
+
+
+STEPS = """
+func.func @main(%x: memref<2001xf32> {stepwell.role = "input", stepwell.name = "x"},
+    %y: memref<2001xf32> {stepwell.role = "output", stepwell.name = "y"}) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %end = arith.constant 2000 : index
+  %first = memref.load %x[%c0] : memref<2001xf32>
+  memref.store %first, %y[%c0] : memref<2001xf32>
+  scf.for %i = %c0 to %end step %c1 {
+    %next = arith.addi %i, %c1 : index
+    %0 = memref.load %x[%next] : memref<2001xf32>
+    %1 = memref.load %SOURCE[%i] : memref<2001xf32>
+    %2 = arith.maximumf %0, %1 : f32
+    memref.store %2, %y[%next] : memref<2001xf32>
+  }
+  func.return
+}"""
+
+
+def test_a_race_is_found_in_a_program_that_is_too_long_for_the_interpreter(monkeypatch: pytest.MonkeyPatch):
+    """Machine code of one thread gives the same numbers before and after the pass."""
+    monkeypatch.setattr("stepwell.trust.check.MOST_STEPS", 1000)
+    options = CheckOptions(inputs={"x": np.arange(2001, dtype=np.float32)})
+    found = message(STEPS.replace("%SOURCE", "%y"), [MarkParallel()], options)
+    assert "pass 'mark-parallel' makes @main wrong on several threads: " in found
+    assert "iterations 0 and 1 of a parallel loop touch element [1] of %y" in found
+    checked(STEPS.replace("%SOURCE", "%x"), [MarkParallel()], options)
+
+
+@pytest.mark.parametrize("seconds", [None, 1e-9])
+def test_passes_are_checked_together_where_a_check_takes_long(seconds: float | None):
+    passes = [*stepwell.Sequential(["O0"]).parts]
+    cut = [each.name for each in passes].index("lower-loops-to-scf") + 1
+    passes = [*passes[:cut], Swap(), *passes[cut:]]
+    found = message(SUBTRACT, passes, CheckOptions(seconds=seconds))
+    assert ("one of the passes 'bufferize{reuse=false}', 'lower-loops-to-scf', 'swap-operands'" in found) == (
+        seconds is not None
+    )
+    culprit = bisect(make_context(), stepwell.parse(SUBTRACT), passes, CheckOptions(seconds=seconds))
+    assert culprit is not None and str(culprit.application).startswith("function 'swap-operands'")
+
+
+def test_a_program_of_tiles_is_not_on_the_graph_level():
+    """It once was taken for one, which the interpreter runs at any length."""
+    text = """
+    func.func @main(%x: memref<64xf32>, %y: memref<64xf32>) {
+      %c0 = arith.constant 0 : index
+      %0 = tile.load %x[%c0] : memref<64xf32>, vector<1x16xf32>
+      tile.store %0, %y[%c0] : vector<1x16xf32>, memref<64xf32>
+      func.return
+    }"""
+    assert not is_graph(stepwell.parse(text)) and is_graph(stepwell.parse(SUBTRACT))
 
 
 def test_a_pass_that_changes_nothing_runs_nothing():

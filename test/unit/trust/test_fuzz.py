@@ -11,17 +11,29 @@ from counts import FULL
 from stepwell.core.ir.verification import verify_module
 from stepwell.core.text.parsing import make_context
 from stepwell.testing.in_process import call_tool, filecheck_main
+from stepwell.testing.programs.movement_generators import FAMILIES
 from stepwell.testing.run_line import Command
 from stepwell.tools.main import main
 from stepwell.tools.opt import main as opt
 from stepwell.trust.check import CheckOptions
+from stepwell.trust.fuzz.families import NEIGHBOURS, TOGETHER, ops_of, turn
 from stepwell.trust.fuzz.hunt import Hunt, Hunters
 from stepwell.trust.fuzz.layers import random_net
 from stepwell.trust.fuzz.oracle import Right
-from stepwell.trust.fuzz.sources import Dialects, Layers, Motifs, Ops, Rules, Source, all_shipped_rules, op_classes
+from stepwell.trust.fuzz.sources import (
+    Dialects,
+    Families,
+    Layers,
+    Motifs,
+    Ops,
+    Rules,
+    Source,
+    all_shipped_rules,
+    op_classes,
+)
 from stepwell.trust.reduce.subject import Program
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, TensorType
 
 RULES = """
 pattern.rule "square-of-negative" : square(negative(%x)) => square(%x)
@@ -81,7 +93,7 @@ class One(Source):
         return stepwell.parse(self.text)
 
 
-@pytest.mark.parametrize("source", [Ops(), Motifs(), Layers(), Rules(all_shipped_rules()), Dialects([])])
+@pytest.mark.parametrize("source", [Families(), Ops(), Motifs(), Layers(), Rules(all_shipped_rules()), Dialects([])])
 def test_programs_are_valid_and_follow_from_the_seed(source: Source) -> None:
     context = make_context()
     programs = [source.program(context, seed) for seed in range(12)]
@@ -90,6 +102,33 @@ def test_programs_are_valid_and_follow_from_the_seed(source: Source) -> None:
             verify_module(program)
     assert [str(each) for each in programs] == [str(source.program(context, seed)) for seed in range(12)]
     assert isinstance(source, Dialects) or len({str(each) for each in programs}) > 6
+
+
+def test_each_family_comes_at_once_and_each_op_in_turn() -> None:
+    wanted = {family for family in FAMILIES if family not in NEIGHBOURS}
+    assert {family for seed in range(4) for family, _ in ops_of(seed)} == wanted
+    seeds = range(-(-len(turn(0)) // TOGETHER))
+    assert {name for seed in seeds for _, name in ops_of(seed)} == {
+        name for family in wanted for name in FAMILIES[family]
+    }
+    assert turn(0) != turn(1) and sorted(turn(0)) == sorted(turn(1))
+
+
+def test_programs_of_families_have_every_size_and_use_values_again() -> None:
+    context = make_context()
+    programs = [Families().program(context, seed) for seed in range(30)]
+    values = [value for program in programs if program for op in program.walk() for value in op.results]
+    sizes = {size for value in values if isinstance(value.type, TensorType) for size in value.type.get_shape()}
+    assert sizes.issuperset(range(1, 21))
+    assert sum(len(list(value.uses)) > 1 for value in values) > 60
+
+
+def test_large_programs_are_compared_at_the_end_only(tmp_path: Path) -> None:
+    hunt = Hunt(make_context(), [One(TWICE)], ["O1"], tmp_path)
+    seed = next(seed for seed in range(20) if hunt.choice(seed)[2].each)
+    assert hunt.question(seed, Program(hunt.context, TWICE, "t.mlir")).each
+    large = TWICE.replace("tensor<2xi32>", "tensor<200x100xi32>")
+    assert not hunt.question(seed, Program(hunt.context, large, "t.mlir")).each
 
 
 def test_nets_are_valid() -> None:
@@ -164,7 +203,7 @@ def test_what_fails_in_the_same_way_is_told_once_and_seeds_go_on(tmp_path: Path)
     [
         (
             ["--source", "rule"],
-            "there is no source 'rule', expected ops, motifs, layers, rules, dialects\nhint:",
+            "there is no source 'rule', expected families, ops, motifs, layers, rules, dialects\nhint:",
         ),
         (["--source", "dialects"], "no dialect of another package has an op that says what it computes\nhint: --load"),
         (["--seconds", "0"], "--seconds is 0, expected a number above 0\n"),

@@ -68,7 +68,7 @@ class Has(Predicate):
 def shrunk(text: str, predicate: Predicate, *, jobs: int = 1) -> Program:
     program = Program(make_context(), text, "t.mlir")
     reduce(program, predicate, moves_for(program), workers=Workers(jobs))
-    if program.module is not None:
+    if program.is_valid:
         stepwell.parse(program.text)
     return program
 
@@ -113,6 +113,16 @@ def test_lower_levels_shrink_by_the_same_moves(passes: str):
     stepwell.core.run_pipeline(make_context(), module, passes)
     found = shrunk(str(module), Has("math.exp"))
     assert found.ops() == 3, found.text
+
+
+def test_a_program_that_can_be_read_but_is_not_valid_loses_ops():
+    lines = "".join(f"  %{n + 1} = graph.tanh %{n} : (tensor<4x8xf32>) -> tensor<4x8xf32>\n" for n in range(30))
+    product = "  %y = graph.matmul %20, %9 : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>\n"
+    text = f"func.func @main(%0: tensor<4x8xf32>) -> tensor<4x8xf32> {{\n{lines}{product}"
+    found = shrunk(
+        text + "  func.return %y : tensor<4x8xf32>\n}\n", Message("columns but rhs has K", "", make_context())
+    )
+    assert found.ops() == 3 and "graph.matmul" in found.text, found.text
 
 
 def test_a_program_that_is_not_valid_loses_lines():

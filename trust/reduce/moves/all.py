@@ -17,7 +17,7 @@ PROGRAM_MOVES: Sequence[Move] = (KeepBlock(), *PARTS, *OPS, *INSIDE, DropArgumen
 
 
 def moves_for(subject: Subject) -> Sequence[Move]:
-    """Returns the moves for a program or a model. A program that is not valid loses lines only."""
+    """Returns the moves for a program or a model. Text that cannot be parsed loses lines only."""
     if isinstance(subject, Model):
         return MODEL_MOVES
     return LINES if isinstance(subject, Program) and subject.module is None else PROGRAM_MOVES

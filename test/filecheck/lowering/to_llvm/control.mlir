@@ -99,3 +99,24 @@ func.func @hints(%m: memref<9xf32>) {
   }
   func.return
 }
+
+/// LLVM's vectoriser fails an assertion on the maximum of what is no NaN, for some numbers of iterations.
+// CHECK-LABEL: @maximum_of_numbers
+func.func @maximum_of_numbers(%m: memref<30xf32>, %z: f32) -> (f32, f32) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c30 = arith.constant 30 : index
+  // CHECK: llvm.cond_br {{.*}} {stepwell.loop = "no-vectorize"}
+  %r = scf.for %i = %c0 to %c30 step %c1 iter_args(%a = %z) -> (f32) {
+    %x = memref.load %m[%i] : memref<30xf32>
+    %s = arith.maxnumf %a, %x : f32
+    scf.yield %s : f32
+  } {stepwell.loop = "vectorize"}
+  // CHECK: llvm.cond_br {{.*}} {stepwell.loop = "vectorize"}
+  %q = scf.for %i = %c0 to %c30 step %c1 iter_args(%a = %z) -> (f32) {
+    %x = memref.load %m[%i] : memref<30xf32>
+    %s = arith.maximumf %a, %x : f32
+    scf.yield %s : f32
+  } {stepwell.loop = "vectorize"}
+  func.return %r, %q : f32, f32
+}

@@ -86,7 +86,7 @@ func.func @integer_matmul(%x: tensor<2x3x8xi8>, %w: tensor<8x4xi8>, %s: tensor<f
 // CHECK-LABEL: func.func @no_integer_matmul(
 func.func @no_integer_matmul(%x: tensor<3x8xi8>, %w: tensor<8x4xi8>, %s: tensor<f32>, %z: tensor<i8>) -> tensor<3x4xf32> {
   // CHECK: graph.matmul %{{.*}} -> tensor<3x4xf32>
-  // REMARK: remark: {{.*}}kept on floats: the zero point of the left operand is not known
+  // REMARK: remark: {{.*}}kept on floats: the left zero point is not known
   %a = graph.dequantize %x, %s, %z : (tensor<3x8xi8>, tensor<f32>, tensor<i8>)
   %zw = graph.full 3 : tensor<i8>
   %b = graph.dequantize %w, %s, %zw : (tensor<8x4xi8>, tensor<f32>, tensor<i8>)

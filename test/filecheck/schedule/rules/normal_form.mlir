@@ -2,7 +2,7 @@
 // RUN: stepwell-opt %s -t equations | filecheck %s --check-prefix=EQUATION
 // RUN: stepwell-opt %s -t equations | stepwell-opt | filecheck %s
 
-// EQUATION: pattern.rule "turned" doc "rows become columns" : unordered block(spatial %c in 64, spatial %r, %others... each spatial) {%y[%to...] = %x[%from...]} => decide(%root, my.turned = true, my.rows = extent(%r) / 4) because "tiles are turned" where extent(%c) >= extent(%r)
+// EQUATION: pattern.rule "turned" doc "rows become columns" : unordered block(spatial %c in 64, spatial %r, %others... each spatial) {%y[%to...] = %x[%from...]} as %b => decide(%b, my.turned = true, my.rows = extent(%r) / 4) because "tiles are turned" where extent(%c) >= extent(%r)
 // CHECK-LABEL: pattern.rule "turned"
 pattern.rule "turned" doc "rows become columns" {
   // CHECK-NEXT: %c = pattern.axis spatial in 64
