@@ -168,10 +168,10 @@ def test_a_function_that_failed_may_be_built_again() -> None:
     assert "func.func @f" in str(builder.get())
 
 
-@pytest.mark.parametrize(("classes", "message"), [("Q", "'Q' is no class of element types"), ("", "there is no class")])
+@pytest.mark.parametrize(("classes", "message"), [("X", "'X' is no class of element types"), ("", "there is no class")])
 def test_classes_of_operands_are_checked_where_they_are_written(classes: str, message: str) -> None:
     """AUDIT C4."""
-    with pytest.raises(ValueError, match=f"{message}.*, expected letters of F, S, U, B"):
+    with pytest.raises(ValueError, match=f"{message}.*, expected letters of F, S, U, Q, B"):
         graph.tensor_operand(classes)
 
 

@@ -1,5 +1,8 @@
 // RUN: stepwell-opt %s -p integer-arithmetic --remarks 2>%t | filecheck %s
 // RUN: filecheck %s --check-prefix REMARK --input-file %t
+// RUN: stepwell-opt %s -p integer-arithmetic --check-semantics 2>&1 | filecheck %s --check-prefix SAME
+
+// SAME: check-semantics: 1 passes changed the program
 
 /// A row of the file is a column of the matrix: the bytes are those of the kernel, with the signs as offsets.
 // CHECK-LABEL: func.func @rows
