@@ -32,7 +32,7 @@ NEIGHBOURS: Final = ("unary", "binary")
 """Families that are not taken in turn: their ops stand before and after the others."""
 
 LEAST: Final = 4
-"""The least number of times that a family comes in a round. Families of few ops have ops of many properties, such as convolutions."""
+"""The least number of times that a family comes in a round. Those of few ops have ops of many properties."""
 
 MOST: Final = 2000
 """The most elements of a value, so that the reference is not what takes the time."""
