@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import permutations
+from operator import itemgetter
 from typing import Any, Final
 
 from slow_axes import axis_fits
@@ -47,6 +48,8 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Operation, OpResult, SSAValue
 
 Assignment = dict[str, object]
+
+first = itemgetter(0)
 
 
 def arm(key: str) -> str:
@@ -368,10 +371,12 @@ def _root(pattern: Pattern, value: OpResult, bound: Assignment) -> Iterator[Assi
 def _expression(
     pattern: Expression, wanted: SSAValue, value: SSAValue, known: dict[SSAValue, SSAValue], bound: Assignment
 ) -> Iterator[Assignment]:
-    """The ways in which `value` is computed as `wanted` is; `known` are the values met so far."""
-    pairs = list[tuple[Pattern, SSAValue]]()
+    """
+    The ways in which `value` is computed as `wanted` is; `known` are the values met so far. Holes come in their order.
+    """
+    pairs = list[tuple[int, SSAValue]]()
     if _computed_as(pattern, wanted, value, dict(known), pairs):
-        yield from _all_of(pairs, bound)
+        yield from _all_of([(pattern.holes[number][1], found) for number, found in sorted(pairs, key=first)], bound)
 
 
 def _computed_as(
@@ -379,14 +384,14 @@ def _computed_as(
     wanted: SSAValue,
     value: SSAValue,
     known: dict[SSAValue, SSAValue],
-    pairs: list[tuple[Pattern, SSAValue]],
+    pairs: list[tuple[int, SSAValue]],
 ) -> bool:
     if wanted in known:
         return known[wanted] is value
     known[wanted] = value
-    for hole, each in pattern.holes:
+    for number, (hole, _) in enumerate(pattern.holes):
         if hole is wanted:
-            pairs.append((each, value))
+            pairs.append((number, value))
             return True
     if not isinstance(wanted, OpResult) or not isinstance(value, OpResult):
         return wanted is value
