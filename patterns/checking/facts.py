@@ -245,8 +245,10 @@ def _check_groups(pattern: Op, facts: Facts, definitions: dict[str, Definition |
 
 
 def _only_definition(pattern: Op, definitions: dict[str, Definition | None]) -> Definition | None:
-    """Returns the definition of the one op that `pattern` may be, where each operand has a name and its place."""
-    known = definitions.get(pattern.names[0]) if len(pattern.names) == 1 and not pattern.is_unordered else None
+    """Returns the definition of the one op that `pattern` may be, where each operand has its place and a name."""
+    if pattern.is_unordered:
+        return None
+    known = definitions.get(pattern.names[0]) if len(pattern.names) == 1 else None
     return known if known is not None and len(known.classes) == len(pattern.operands or ()) else None
 
 

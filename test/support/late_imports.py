@@ -53,8 +53,8 @@ STARTS_FAST: Final = {
     " patterns.running.explain patterns.running.statistics patterns.text.loading rewrites.fusion.rules"
     " rewrites.partition.pattern_tables rewrites.shipped testing.rules.checking testing.rules.group_checking"
     " testing.rules.mutation testing.rules.reporting",
-    "tools/options/rule_sets.py": "rewrites.shipped testing.rule_sets.analysis testing.rule_sets.examples"
-    " testing.rule_sets.known",
+    "tools/options/rule_sets.py": "rewrites.fusion.rules rewrites.shipped testing.rule_sets.analysis"
+    " testing.rule_sets.examples testing.rule_sets.known",
     "tools/options/weights.py": "dialects.graph.literals rewrites.constants.externalize_weights",
     "tools/main.py": "core.messages.diagnostics tools.options.command",
     "tools/options/passes.py": "tools.options.checks",

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import permutations
+from operator import itemgetter
 from typing import Any, Final
 
 from slow_axes import axis_fits
@@ -47,6 +48,8 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Operation, OpResult, SSAValue
 
 Assignment = dict[str, object]
+
+first = itemgetter(0)
 
 
 def arm(key: str) -> str:
@@ -369,14 +372,11 @@ def _expression(
     pattern: Expression, wanted: SSAValue, value: SSAValue, known: dict[SSAValue, SSAValue], bound: Assignment
 ) -> Iterator[Assignment]:
     """
-    The ways in which `value` is computed as `wanted` is; `known` are the values met so far.
-
-    Holes match in the order in which they were given: that is what a negation in one of them may rely on.
+    The ways in which `value` is computed as `wanted` is; `known` are the values met so far. Holes come in their order.
     """
-    pairs = list[tuple[Pattern, SSAValue]]()
+    pairs = list[tuple[int, SSAValue]]()
     if _computed_as(pattern, wanted, value, dict(known), pairs):
-        order = {id(part): number for number, (_, part) in enumerate(pattern.holes)}
-        yield from _all_of(sorted(pairs, key=lambda pair: order[id(pair[0])]), bound)
+        yield from _all_of([(pattern.holes[number][1], found) for number, found in sorted(pairs, key=first)], bound)
 
 
 def _computed_as(
@@ -384,14 +384,14 @@ def _computed_as(
     wanted: SSAValue,
     value: SSAValue,
     known: dict[SSAValue, SSAValue],
-    pairs: list[tuple[Pattern, SSAValue]],
+    pairs: list[tuple[int, SSAValue]],
 ) -> bool:
     if wanted in known:
         return known[wanted] is value
     known[wanted] = value
-    for hole, each in pattern.holes:
+    for number, (hole, _) in enumerate(pattern.holes):
         if hole is wanted:
-            pairs.append((each, value))
+            pairs.append((number, value))
             return True
     if not isinstance(wanted, OpResult) or not isinstance(value, OpResult):
         return wanted is value

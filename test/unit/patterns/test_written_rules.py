@@ -305,6 +305,14 @@ def test_an_op_of_a_list_takes_its_operands() -> None:
         rules_of_text('pattern.rule "r" for %f in [add, multiply] : %f(relu(%x), %y) => %f(%x)', "r.mlir")
 
 
+def test_operands_in_any_order_have_no_place() -> None:
+    """The condition of `where` is a boolean, but here any of the three patterns may stand for it."""
+    (found,) = rules_of_text(HEAD + "unordered where(%x has dtype f32, %c has dtype i1, %y) => %x")
+    assert found.lhs.is_unordered  # type: ignore[attr-defined]
+    with pytest.raises(StepwellError, match="element type f32 and element type i1, as 'graph.where' takes it"):
+        rules_of_text(HEAD + "where(%x has dtype f32, %c has dtype i1, %y) => %x")
+
+
 def test_messages_name_the_size_of_an_op_without_a_name() -> None:
     with pytest.raises(StepwellError, match=r"the formula 'size\(%abs, 0\) \+ %x == 2'"):
         rules_of_text(HEAD + "relu(abs(%x) has shape [%n]) => %x where %n + %x == 2", "r.mlir")
