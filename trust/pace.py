@@ -1,4 +1,4 @@
-"""How often programs that take long to run are checked."""
+"""The pace of the check: programs that take long to run are not run after every pass."""
 
 from __future__ import annotations
 

@@ -173,6 +173,8 @@ SUBROOMS: Final[dict[str, tuple[str, ...]]] = {
         "culprit",
         "halving",
         "check",
+        "races",
+        "pace",
         "cases",
         "sensitivity",
         "evaluate",
