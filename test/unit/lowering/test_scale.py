@@ -101,9 +101,9 @@ def outputs(folder: Path, *arguments: str) -> list[bytes]:
 def test_output_does_not_depend_on_the_hash_seed(arguments: tuple[str, ...], tmp_path: Path) -> None:
     seeds = range(6) if FULL else (3,)
     for seed in seeds:
-        (tmp_path / "p.mlir").write_text(random_program(seed, 14, smooth=True).text)
+        (tmp_path / "p.mlir").write_text(random_program(seed, 14 if FULL else 6, smooth=True).text)
         first, second = outputs(tmp_path, "p.mlir", *arguments)
-        assert first == second and len(first) > 1000
+        assert first == second and len(first) > 500
 
 
 def doubled(levels: int) -> str:

@@ -29,7 +29,7 @@ PROGRAMS = Path(__file__).parents[2] / "support" / "tile_programs.py"
 def test_random_places(cpu: str, seed: int) -> None:
     """Nothing outside the buffers is touched, on registers of 64, 32 and 16 bytes."""
     lesser = [] if cpu == "host" or platform.machine() != "x86_64" else [cpu, ""]
-    count = "25" if FULL else "3" if lesser else "6"
+    count = "25" if FULL else "2" if lesser else "3"
     command = [sys.executable, str(PROGRAMS), "move,mma,groups", str(seed), count, *lesser]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
