@@ -157,4 +157,5 @@ def expected(name: str) -> tuple[Array, ...]:
     return reference.run(module, "main", *inputs(name), weights=weights(name))
 
 
-assert set(SAFETENSORS_NAMES) == set(DTYPES)
+# Integers of less than 8 bits are packed in side-cars, which this writer does not do.
+assert set(SAFETENSORS_NAMES) == set(DTYPES) - {"i2", "i4", "ui2", "ui4"}
