@@ -104,6 +104,9 @@ def test_op_round_trips_and_infers_what_reference_and_te_give(family: str, op: s
 
 
 class _Drawn:
+    extents: tuple[int, ...] = ()
+    usual = ""
+
     def __init__(self, draw: Any):
         self.draw = draw
 
