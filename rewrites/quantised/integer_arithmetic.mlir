@@ -33,7 +33,7 @@ pattern.rule "integer-conv2d" quantised doc "conv2d(dequantize(x), dequantize(w)
     byte(%w) remark "kept on floats: the weights are no bytes",
     one-scale(%sx) remark "kept on floats: the input has a scale per channel",
     known-zero-point(%zx) remark "kept on floats: the zero point of the input is not known",
-    known-zero(%zw) remark "kept on floats: the zero point of the weights is not 0",
+    known-zero(%kernel) remark "kept on floats: the zero point of the weights is not in the middle of their range",
     scales-of-outputs(%root, %kernel) remark "kept on floats: the scales of the weights are not those of output channels",
     byte-kernel(%root) remark "kept on floats: there is no kernel on bytes for groups of several channels",
     sums-fit(%root) remark "kept on floats: the sums could exceed 32 bits"

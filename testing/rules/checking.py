@@ -10,6 +10,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.exceptions import VerifyException
 
+from ...core.codegens import Codegen
 from ...core.ir.verification import verify_module
 from ...core.messages.diagnostics import OperationError, StepwellError, listening
 from ...core.text.parsing import make_context
@@ -46,11 +47,12 @@ class Settings:
 
 
 class RuleCheck:
-    """One rule being tested."""
+    """One rule being tested. `target` is the code generator that is to take what a rule of a pattern table gives it."""
 
-    def __init__(self, ctx: Context, rule: Rule, settings: Settings):
+    def __init__(self, ctx: Context, rule: Rule, settings: Settings, target: Codegen | None = None):
         self._ctx = ctx
         self._settings = settings
+        self._target = target
         self._compiled: CompiledRule = compile_rule(rule)
         self._driver = OneApplication(ctx, [] if rule.group is not None else [rule])
         self._drawing = Drawing(ctx, rule, settings.seed)
@@ -140,7 +142,12 @@ class RuleCheck:
             self.made.append(self._driver.made)
             return applied
         main = next(op for op in functions_of(instance.module) if op.sym_name.data == "main")
-        return bool(partition(rule, main, dict(rule.group), ctx=self._ctx))
+        made = partition(rule, main, dict(rule.group), ctx=self._ctx)
+        for function in made if self._target is not None else ():
+            reason = self._target.why_unsupported(function)
+            if reason is not None:
+                raise OperationError(function, f"'{self._target.name}' does not take what the rule gives it: {reason}")
+        return bool(made)
 
     def _applied(self, instance: Instance) -> None:
         self.report.applied += 1
@@ -183,9 +190,11 @@ class RuleCheck:
         self.report.counterexample = counterexample(before, after, arguments, wanted, found)
 
 
-def check_rule(rule: Rule, settings: Settings = Settings(), ctx: Context | None = None) -> Report:
-    """Tests one rule."""
-    return RuleCheck(ctx or make_context(), rule, settings).run()
+def check_rule(
+    rule: Rule, settings: Settings = Settings(), ctx: Context | None = None, target: Codegen | None = None
+) -> Report:
+    """Tests one rule. `target` is the code generator whose pattern table has it."""
+    return RuleCheck(ctx or make_context(), rule, settings, target).run()
 
 
 def check_rules(

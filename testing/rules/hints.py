@@ -35,7 +35,6 @@ DTYPE_HINTS: Final[dict[str, tuple[str, ...]]] = {
 VALUE_HINTS: Final[dict[str, tuple[int, str]]] = {
     "positive-literal": (0, "positive"),
     "known-zero-point": (0, "one number"),
-    "known-zero": (0, "zero"),
     "not-zero": (0, "one number"),
     "least-number": (0, "least"),
     "prepared": (0, "constant"),
