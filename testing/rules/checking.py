@@ -22,7 +22,7 @@ from ...patterns.language.rules import Rule
 from ...patterns.matching.compiled_rule import CompiledRule, compile_rule
 from ...patterns.running.partition import partition
 from .application import OneApplication
-from .compare import FLAVOURS, Array, Outcome, arguments_of, difference, outcome_of, says_something, sensitivity
+from .compare import Array, Outcome, arguments_of, difference, flavours_of, outcome_of, says_something, sensitivity
 from .drawing import Drawing
 from .instances import Instance
 from .reporting import Report, counterexample
@@ -159,7 +159,7 @@ class RuleCheck:
         after = instance.module
         numerics = self.report.rule.numerics
         original = replace(instance, module=before)
-        for place, flavour in enumerate(FLAVOURS[numerics]):
+        for place, flavour in flavours_of(before, numerics):
             arguments = arguments_of(original, 97 * number + place, flavour)
             wanted = outcome_of(before, arguments)
             self.report.own |= wanted.own

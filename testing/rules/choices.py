@@ -77,7 +77,9 @@ def first_of(choose: Chooser, known: Known, taste: Taste, dtypes: Sequence[str],
         if known[0].rank < low:
             raise Impossible
         return known[0]
-    shape = taste.shape if len(taste.shape) >= low else small_shape(choose, low)
+    shape = partner_shape(choose, taste.shape) if rarely(choose, 8) else taste.shape
+    if len(shape) < low:
+        shape = small_shape(choose, low)
     return TensorSpec(shape, number_of_class(choose, taste, dtypes))
 
 

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 import numpy as np
 from xdsl.dialects import func
-from xdsl.dialects.builtin import IntegerType, ModuleOp
+from xdsl.dialects.builtin import AnyFloat, IntegerType, ModuleOp, TensorType
 from xdsl.ir import Operation
 
 from ...dialects.graph.base import shaped_of
@@ -36,7 +36,7 @@ ULPS: Final = 16
 EPSILON: Final = {"float16": 2.0**-10, "bfloat16": 2.0**-7, "float32": 2.0**-23, "float64": 2.0**-52}
 
 FLAVOURS: Final = {
-    "exact": ("special", "any", "small"),
+    "exact": ("special", "any", "small", "positive"),
     "rounding": ("finite", "positive", "nan"),
     "quantised": ("finite", "positive"),
     "fast": ("finite", "positive"),
@@ -65,6 +65,15 @@ class Outcome:
             self.epsilon = max(self.epsilon, EPSILON[array.dtype.name])
             wide = np.abs(array.astype(np.float64))
             self.largest = max(self.largest, float(np.max(wide, where=np.isfinite(wide), initial=0.0)))
+
+
+def flavours_of(module: ModuleOp, numerics: str) -> list[tuple[int, str]]:
+    """Returns the kinds of values for a program, with their numbers. Exact rules of integers need no plain floats."""
+    function = next(op for op in module.body.ops if isinstance(op, func.FuncOp) and op.sym_name.data == "main")
+    types = [argument.type for argument in function.body.block.args]
+    floats = any(isinstance(each, TensorType) and isinstance(each.element_type, AnyFloat) for each in types)
+    rows = enumerate(FLAVOURS[numerics])
+    return [row for row in rows if floats or numerics != "exact" or row[1] != "positive"]
 
 
 def arguments_of(instance: Instance, seed: int, flavour: str) -> list[Array]:
@@ -210,6 +219,7 @@ __all__ = [
     "Outcome",
     "arguments_of",
     "difference",
+    "flavours_of",
     "outcome_of",
     "same_bits",
     "says_something",

@@ -48,7 +48,7 @@ class DecisionCheck:
     def run(self) -> Report:
         """Draws programs until the rule has decided in `cases` of them or one is different."""
         report, cases = self.report, self._settings.cases
-        while report.applied < cases and report.tried < 16 * cases + 160:
+        while report.applied < cases and report.tried < 16 * cases + 40:
             number = report.tried
             report.tried += 1
             seed = crc32(f"{self._rule.name}/{self._settings.seed}/{number}".encode())

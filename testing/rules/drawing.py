@@ -45,6 +45,8 @@ class Drawing:
         self._hints: Hints = hints_of(rule)
         self.orders: dict[str, Counter[bool]] = {}
         self.fruitful: list[str] = []
+        self._seen: dict[str, Counter[str]] = {}
+        """How often the rule applied to ops of each name, by the key of the pattern."""
 
     def draw(self, number: int) -> Instance | None:
         """Returns instance `number`, or `None` where the choices that this number stands for lead nowhere."""
@@ -63,7 +65,7 @@ class Drawing:
             key: (counter[True] > counter[False]) != (choose.integer(0, 3) == 0) for key, counter in self.orders.items()
         }
         try:
-            instance = InstanceMaker(self._ctx, rule, self._hints, choose, taste, swap).build()
+            instance = InstanceMaker(self._ctx, rule, self._hints, choose, taste, swap, self._seen).build()
             verify_module(instance.module)
         except NO_PROGRAM:
             return None
@@ -73,6 +75,8 @@ class Drawing:
         """Takes note that the rule applied to an instance. The ops with keys in `in_order` have one order only."""
         if instance.dtype and instance.dtype not in self.fruitful:
             self.fruitful.append(instance.dtype)
+        for key, name in instance.names.items():
+            self._seen.setdefault(key, Counter())[name] += 1
         for key, forward in instance.orders.items():
             if key not in in_order:
                 self.orders.setdefault(key, Counter())[forward] += 1

@@ -34,14 +34,17 @@ def group_mutants_of(rule: GroupRule) -> list[GroupMutant]:
 
 
 def _kinds(rule: GroupRule) -> Iterator[GroupMutant]:
+    """A role without each of its kinds, or with the kind that comes after them."""
     for role in ("producer", "consumer", "between"):
         kinds: frozenset[OpKind] = getattr(rule, role)
+        if not kinds:
+            continue
         for name in GROUP_KINDS:
-            other = kinds ^ {KINDS[name]}
-            if not other and role != "between":
-                continue
-            does = "may not be" if KINDS[name] in kinds else "may be"
-            yield GroupMutant(replace(rule, **{role: other}), f"the {role} {does} {name}")
+            kind = KINDS[name]
+            if kind in kinds and (len(kinds) > 1 or role == "between"):
+                yield GroupMutant(replace(rule, **{role: kinds - {kind}}), f"the {role} may not be {name}")
+            elif kind == max(kinds) + 1:
+                yield GroupMutant(replace(rule, **{role: kinds | {kind}}), f"the {role} may be {name}")
 
 
 def _conditions(rule: GroupRule) -> Iterator[GroupMutant]:

@@ -48,6 +48,11 @@ VALUE_HINTS: Final[dict[str, tuple[int, str]]] = {
 }
 """The argument of a condition that is to be a constant, a constant of positive elements, or an argument."""
 
+OTHER_TYPE: Final = frozenset(
+    ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal", "isnan", "isinf", "isfinite")
+) | {"astype", "argmax", "argmin", "quantize", "dequantize"}
+"""Ops whose result has another element type than their operands."""
+
 SURROUNDING_HINTS: Final = {"reaches-contraction-above": "above", "reaches-contraction-below": "below"}
 """Conditions about ops around the pattern: what leaves are computed by, or what uses the root."""
 
@@ -110,6 +115,9 @@ def _dtypes_of(pattern: Pattern) -> set[str]:
         return set() if dtype is None else {dtype}
     if isinstance(pattern, Op) and pattern.names:
         found: set[str] = set()
+        inner = [each for each in pattern.operands or () if isinstance(each, Op)]
+        if any(name.removeprefix("graph.") in OTHER_TYPE for each in inner for name in each.names):
+            return set()  # It takes what these give, and they take any type.
         for name in pattern.names:
             short = name.removeprefix("graph.")
             known = ops.UNARY.get(short) or ops.BINARY.get(short)

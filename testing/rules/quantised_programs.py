@@ -79,6 +79,29 @@ def quantised_there_and_back(choose: Chooser) -> str:
     return _text(lines, arguments, f"tensor<3x4x{other}>")
 
 
+def bytes_with_signs(choose: Chooser) -> str:
+    """Floats that become bytes and floats again, mostly of bytes without signs and by one scale and zero point."""
+    dtype = "i8" if rarely(choose, 6) else "ui8"
+    channels = choose.element(("", "", "4x"))
+    program = _Program(choose, arguments=["%x: tensor<3x4xf32>"])
+    for name in "qr":
+        program.lines.append(_literal(choose, f"s{name}", "f32").replace("full 0 ", "full 0.25 "))
+        program.zero_point(f"z{name}", f"{channels}{dtype}")
+    for name in "qr":
+        scales = f"%s{name}"
+        if channels:
+            program.lines.append(
+                f"%t{name} = graph.broadcast_to %s{name}, shape = [4] : (tensor<f32>) -> tensor<4xf32>"
+            )
+            scales = f"%t{name}"
+        types = f"tensor<{channels}f32>, tensor<{channels}{dtype}>"
+        if name == "q":
+            program.lines.append(f"%q = graph.quantize %x, {scales}, %zq, axis = 1 : (tensor<3x4xf32>, {types})")
+        else:
+            program.lines.append(f"%y = graph.dequantize %q, {scales}, %zr, axis = 1 : (tensor<3x4x{dtype}>, {types})")
+    return program.text("tensor<3x4xf32>")
+
+
 def product_of_bytes(choose: Chooser) -> str:
     """
     A product of bytes, now and then of other integers or floats, with scales of rows or terms, or of more terms than 32
@@ -177,23 +200,35 @@ def _wide_convolution(choose: Chooser, left: str, right: str) -> str:
 
 
 def product_of_packed_weights(choose: Chooser) -> str:
-    dtype, block = choose.element(BYTES), choose.element((0, 16))
-    scales = f"tensor<{choose.element(('', '3x'))}f32>" if not block else "tensor<2x3xf32>"
-    zeros = scales.replace("f32", dtype)
+    """A product with constant bytes, now and then of other integers, of f64, or with scales of rows."""
+    dtype = choose.element(("i16", "i32") if rarely(choose, 8) else BYTES)
+    real = "f64" if rarely(choose, 8) else "f32"
+    extents, axis, block = choose.element((("", 0, 0), ("3x", 1, 0), ("3x", 1, 0), ("2x3x", 0, 16), ("32x", 0, 0)))
     batch = choose.element(("", "2x"))
-    bytes_ = ", ".join(f"[{', '.join(str(choose.element((0, 1, 3, 100))) for _ in range(3))}]" for _ in range(32))
-    where = f"axis = {0 if block else 1}, block_size = {block}"
+    numbers = (0, 1, 3, 100) if dtype == "ui8" else (0, 1, -3, 100, -128)
+    weights = _dense(choose, numbers, (32, 3))
+    shape = tuple(int(each) for each in extents.split("x") if each)
+    zeros = _dense(choose, numbers, shape) if rarely(choose, 2) else str(choose.element(numbers))
     lines = [
-        f"%w = graph.constant dense<[{bytes_}]> : tensor<32x3x{dtype}>",
-        f"%s = graph.constant dense<{choose.element((0.25, 0.1, 1.5))}> : {scales}",
-        f"%z = graph.constant dense<{choose.element((0, 1, 100))}> : {zeros}",
-        f"%b = graph.dequantize %w, %s, %z, {where} : (tensor<32x3x{dtype}>, {scales}, {zeros})",
-        f"%y = graph.matmul %x, %b : (tensor<{batch}5x32xf32>, tensor<32x3xf32>)",
+        f"%w = graph.constant dense<{weights}> : tensor<32x3x{dtype}>",
+        f"%s = graph.constant dense<{choose.element((0.25, 0.1, 1.5))}> : tensor<{extents}{real}>",
+        f"%z = graph.constant dense<{zeros}> : tensor<{extents}{dtype}>",
+        f"%b = graph.dequantize %w, %s, %z, axis = {axis}, block_size = {block} "
+        f": (tensor<32x3x{dtype}>, tensor<{extents}{real}>, tensor<{extents}{dtype}>)",
+        f"%y = graph.matmul %x, %b : (tensor<{batch}5x32x{real}>, tensor<32x3x{real}>)",
     ]
-    return _text(lines, [f"%x: tensor<{batch}5x32xf32>"], f"tensor<{batch}5x3xf32>")
+    return _text(lines, [f"%x: tensor<{batch}5x32x{real}>"], f"tensor<{batch}5x3x{real}>")
+
+
+def _dense(choose: Chooser, numbers: Sequence[int], shape: tuple[int, ...]) -> str:
+    """Returns numbers as the elements of a constant of a shape."""
+    if not shape:
+        return str(choose.element(numbers))
+    return f"[{', '.join(_dense(choose, numbers, shape[1:]) for _ in range(shape[0]))}]"
 
 
 PROGRAMS: Final[dict[str, Generator]] = {
+    "signed-bytes": bytes_with_signs,
     "integer-quantize-of-dequantize": quantised_there_and_back,
     "integer-matmul": product_of_bytes,
     "integer-conv2d": convolution_of_bytes,
