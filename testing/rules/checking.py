@@ -91,6 +91,8 @@ class RuleCheck:
             report.reason = f"there is nothing to compare: '{self._unknown}' has no reference in NumPy, nor a te"
         elif report.runs == 0:
             report.reason = "there is nothing to compare: every program fails, is empty, or is nowhere finite"
+        elif report.runs < report.applied // 8:
+            report.reason = f"there is little to compare: {report.applied} programs had {report.runs} runs with results"
         elif report.applied < least:
             report.reason = f"{report.applied} instances found in {report.tried} tries, expected {least}"
         elif one_sided := self._one_sided():
@@ -143,10 +145,10 @@ class RuleCheck:
             return applied
         main = next(op for op in functions_of(instance.module) if op.sym_name.data == "main")
         made = partition(rule, main, dict(rule.group), ctx=self._ctx)
-        for function in made if self._target is not None else ():
-            reason = self._target.why_unsupported(function)
+        for function in made:
+            reason = None if self._target is None else self._target.why_unsupported(function)
             if reason is not None:
-                raise OperationError(function, f"'{self._target.name}' does not take what the rule gives it: {reason}")
+                raise OperationError(function, f"the code generator does not take what the rule gives it: {reason}")
         return bool(made)
 
     def _applied(self, instance: Instance) -> None:

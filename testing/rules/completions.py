@@ -157,7 +157,7 @@ def permute_dims(choose: Chooser, op: str, known: Known, taste: Taste) -> Comple
     if spec.rank > 1 and rarely(choose, 3):
         axes = [*range(spec.rank - 2), spec.rank - 1, spec.rank - 2]
     elif not rarely(choose, 3):
-        axes = None if rarely(choose, 4) else ops.any_axes(choose, spec.rank, low=spec.rank)
+        axes = None if rarely(choose, 3) else ops.any_axes(choose, spec.rank, low=spec.rank)
     return Completed([spec], {"axes": axes})
 
 

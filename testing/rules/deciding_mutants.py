@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
-from xdsl.dialects.builtin import IntAttr, ParametrizedAttribute, StringAttr
-from xdsl.ir import Attribute
+from xdsl.dialects.builtin import IntAttr, StringAttr
+from xdsl.ir import Attribute, ParametrizedAttribute
 
 from ...dialects.pattern.formulas import Formula, formula_text, placed_text
 from ...patterns.language.loops import Axis, Loops

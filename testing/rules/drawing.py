@@ -14,6 +14,7 @@ from ...core.ir.verification import verify_module
 from ...core.text.parsing import parse_text
 from ...patterns.language.rules import Rule
 from ..programs.ir_generators import RandomChooser
+from ..programs.op_generators import FLOATS
 from . import own_programs as own_programs  # It registers its programs.
 from .choices import DTYPES, Impossible, Taste, small_shape
 from .hints import Hints, hints_of
@@ -59,6 +60,8 @@ class Drawing:
             allowed = DTYPES
         elif self.fruitful and choose.integer(0, 2) == 0:
             allowed = self.fruitful
+        elif choose.integer(0, 3) == 0:  # Most differences are those of floats, which are a few of many types.
+            allowed = [dtype for dtype in allowed if dtype in FLOATS] or allowed
         taste = Taste(choose.element(allowed), small_shape(choose))
         # The order that was seen less often, mostly: it may be one in which the rule never applies.
         swap = {

@@ -289,9 +289,18 @@ class InstanceMaker(LeafMaker):
                 values[place] = self._operand(each, spec, flavour)
         operands = [value for value in values if value is not None]
         fixed = {key: value for key, value in pattern.attributes if not isinstance(value, Capture)}
-        op = self._make(name, operands, {**done.properties, **fixed}, pattern.key)
+        drawn = self._like_another(pattern.key, done.properties)
+        op = self._make(name, operands, {**drawn, **fixed}, pattern.key)
         self._values[pattern.key] = op
         return op
+
+    def _like_another(self, key: str, properties: dict[str, Any]) -> dict[str, Any]:
+        """The properties of an op that a condition `same-op` wants to be like this one, mostly."""
+        self._drawn[key] = properties
+        for required in self._rule.when:
+            if required.name == "same-op" and key in required.keys and not rarely(self._choose, 5):
+                properties = next((self._drawn[each] for each in required.keys if each in self._drawn), properties)
+        return properties
 
     def _op_name(self, pattern: Op) -> str:
         """One of the names of an op. In every second instance it is one of those that were seen least."""

@@ -66,6 +66,7 @@ class LeafMaker:
         self._swap = swap
         self._seen = seen
         self._names: dict[str, str] = {}
+        self._drawn: dict[str, dict[str, Any]] = {}
         self._block = self._entry = Block()
         self._values: dict[str, SSAValue | Operation] = {}
         self._flavours: dict[SSAValue, str] = {}

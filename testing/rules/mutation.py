@@ -46,6 +46,10 @@ SECOND_LOOK: Final = 4
 """A mutant that survives is tested again with so many times the cases."""
 
 
+FEW_EDITS: Final = 6
+"""So few changes in what builders made say little."""
+
+
 @dataclass(frozen=True)
 class MutantReport:
     """The outcome of one mutant. `how` says how it was caught, or why it cannot be."""
@@ -98,7 +102,7 @@ class Judge:
             return replace(report, fate="equivalent", how=mutant.equivalent)
         if mutant.protects != "value":
             return self._by_tests(report, rule, mutant)
-        for settings in self._looks(known):
+        for settings in self._looks(mutant, known):
             try:
                 found = RuleCheck(self.ctx, mutant.rule, settings).run()
             except RuleError as error:
@@ -135,10 +139,16 @@ class Judge:
             return replace(report, how=found.reason)
         return replace(report, fate="survived", how=self.reasons.get((name, what), ""))
 
-    def _looks(self, known: str | None) -> list[Settings]:
-        """The settings of each look at a mutant. One that is known to survive is looked at once."""
-        second = replace(self.settings, cases=SECOND_LOOK * self.settings.cases)
-        return [self.settings] if known is not None else [self.settings, second]
+    def _looks(self, mutant: Mutant, known: str | None) -> Iterator[Settings]:
+        """
+        Yields the settings of each look at a mutant. One that is known to survive is looked at once. There is a third
+        look where a builder seldom made what the fault is in.
+        """
+        yield self.settings
+        if known is None:
+            yield replace(self.settings, cases=SECOND_LOOK * self.settings.cases)
+            if mutant.edits is not None and len(mutant.edits) < FEW_EDITS:
+                yield replace(self.settings, cases=SECOND_LOOK**2 * self.settings.cases)
 
 
 def failed(test: str) -> str:

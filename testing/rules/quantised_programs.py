@@ -46,6 +46,14 @@ class _Program:
             extents, _, dtype = type_.rpartition("x")
             self.lines.append(_literal(self.choose, name, dtype, f"{extents}x" if extents else ""))
 
+    def scales(self, name: str, extents: str) -> None:
+        """The scales of weights, which are known in one of three programs."""
+        if rarely(self.choose, 3):
+            number = self.choose.element((0.25, 0.1, 1.5))
+            self.lines.append(f"%{name} = graph.full {number} : tensor<{extents}{self.real}>")
+        else:
+            self.arguments.append(f"%{name}: tensor<{extents}{self.real}>")
+
     def dequantised(self, name: str, source: str, type_: str, channels: str, axis: int) -> None:
         """`%name`, the real numbers of `%source`, whose scales and zero points are `%ssource` and `%zsource`."""
         dtype = type_.rpartition("x")[2]
@@ -113,11 +121,8 @@ def product_of_bytes(choose: Chooser) -> str:
     program = _Program(choose, choose.element(("f32", "f32", "f32", "f32", "f64")))
     columns, axis = choose.element((("", 1), ("5x", 1), ("7x", 0)))
     rows, place = choose.element((("", 0), ("", 0), ("", 0), ("3x", 1), ("7x", 2)))
-    program.arguments = [
-        f"%x: tensor<2x3x7x{left}>",
-        f"%w: tensor<7x5x{right}>",
-        f"%sw: tensor<{columns}{program.real}>",
-    ]
+    program.arguments = [f"%x: tensor<2x3x7x{left}>", f"%w: tensor<7x5x{right}>"]
+    program.scales("sw", columns)
     if rows:
         program.arguments.append(f"%sx: tensor<{rows}{program.real}>")
     else:
@@ -132,7 +137,7 @@ def product_of_bytes(choose: Chooser) -> str:
 
 def _long_product(choose: Chooser, left: str, right: str) -> str:
     """A product of many terms, each of which is as large as it can be."""
-    terms = choose.element((30_000, 40_000))
+    terms = choose.element((30_000, 150_000))
     program = _Program(choose)
     for name, type_, extents in (("x", left, f"1x{terms}"), ("w", right, f"{terms}x1")):
         number, zero = EDGE[type_]
@@ -160,7 +165,7 @@ def convolution_of_bytes(choose: Chooser) -> str:
     result = f"1x16x{size}" if layout == "NCHW" else f"1x{size}x16"
     scales, place = choose.element((("", 0), ("", 0), ("", 0), (f"{inputs}x", layout.index("C"))))
     program.arguments = [f"%x: tensor<{image}x{left}>", f"%w: tensor<16x{inputs}x3x3x{right}>"]
-    program.arguments.append(f"%sw: tensor<{channels}{program.real}>")
+    program.scales("sw", channels)
     if scales:
         program.arguments.append(f"%sx: tensor<{scales}{program.real}>")
     else:
@@ -182,21 +187,22 @@ def convolution_of_bytes(choose: Chooser) -> str:
 
 def _wide_convolution(choose: Chooser, left: str, right: str) -> str:
     """A convolution of many channels, whose terms are as large as they can be without a zero point of the weights."""
-    shape = f"1x{choose.element((30_000, 150_000))}x1x1"
+    channels = choose.element((8_000, 40_000))
+    image, kernel = f"1x{channels}x3x3", f"2x{channels}x2x2"
     (number, zero), weight = EDGE[left], EDGE[right][0]
     program = _Program(choose)
     program.lines = [
-        f"%x = graph.full {number} : tensor<{shape}x{left}>",
-        f"%w = graph.full {weight} : tensor<{shape}x{right}>",
+        f"%x = graph.full {number} : tensor<{image}x{left}>",
+        f"%w = graph.full {weight} : tensor<{kernel}x{right}>",
         *(f"%s{name} = graph.full 0.25 : tensor<f32>" for name in "xw"),
         f"%zx = graph.full {zero} : tensor<{left}>",
         f"%zw = graph.full {128 if right == 'ui8' else 0} : tensor<{right}>",
     ]
-    program.dequantised("a", "x", f"{shape}x{left}", "", 0)
-    program.dequantised("b", "w", f"{shape}x{right}", "", 0)
-    types = f"(tensor<{shape}xf32>, tensor<{shape}xf32>)"
+    program.dequantised("a", "x", f"{image}x{left}", "", 0)
+    program.dequantised("b", "w", f"{kernel}x{right}", "", 0)
+    types = f"(tensor<{image}xf32>, tensor<{kernel}xf32>)"
     program.lines.append(f"%y = graph.conv2d %a, %b : {types}")
-    return program.text("tensor<1x1x1x1xf32>")
+    return program.text("tensor<1x2x2x2xf32>")
 
 
 def product_of_packed_weights(choose: Chooser) -> str:

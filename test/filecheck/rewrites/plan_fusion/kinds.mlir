@@ -211,3 +211,15 @@ func.func @reduction_before_siblings(%x: tensor<4x5xf32>) -> (tensor<f32>, tenso
   %2 = graph.min %0, axis = [0] : (tensor<5xf32>) -> tensor<f32>
   func.return %1, %2 : tensor<f32>, tensor<f32>
 }
+
+/// Moved elements of a map, and the map, are read by another map.
+// CHECK-LABEL: func.func @elementwise_around_injective_into_elementwise(
+// CHECK-NEXT: graph.relu {{.*}}{graph.group = 0 : i64, graph.group_reason = "fuse-elementwise-into-elementwise"}
+// CHECK-NEXT: graph.permute_dims {{.*}}{graph.group = 0 : i64, graph.group_reason = "fuse-elementwise-into-elementwise"}
+// CHECK-NEXT: graph.add {{.*}}{graph.group = 0 : i64}
+func.func @elementwise_around_injective_into_elementwise(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  %0 = graph.relu %x : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  %1 = graph.permute_dims %0 : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  %2 = graph.add %0, %1 : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  func.return %2 : tensor<4x4xf32>
+}
