@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import field
 from typing import Any, Final
@@ -135,18 +136,17 @@ def parse_run_line(text: str, substitute: Callable[[str], str] = str) -> list[Pi
 
 def _command(tokens: list[str], substitute: Callable[[str], str]) -> Command:
     command = Command([])
-    rest = iter(tokens)
-    for token in rest:
-        if token == "2" or token == "1":
-            following = next(rest, None)
-            if following is None or not following.startswith(">"):
-                command.words += [token, *([] if following is None else [substitute(following)])]
-            elif following == ">&":
-                _merge(command, token, next(rest, ""))
+    rest = deque(tokens)
+    while rest:
+        token = rest.popleft()
+        if token in ("1", "2") and rest and rest[0].startswith(">"):
+            sign, target = rest.popleft(), rest.popleft() if rest else None
+            if sign == ">&":
+                _merge(command, token, target or "")
             else:
-                _redirect(command, token, substitute(_target(next(rest, None))))
+                _redirect(command, token, substitute(_target(target)))
         elif token in (">", "<"):
-            _redirect(command, token, substitute(_target(next(rest, None))))
+            _redirect(command, token, substitute(_target(rest.popleft() if rest else None)))
         else:
             command.words.append(substitute(token))
     while command.words and command.words[0] == "not":

@@ -55,10 +55,11 @@ def float32(match: Match, thing: Thing) -> bool:
     return dtype_of(as_value(thing)) == "f32"
 
 
-@condition("known-zero", otherwise="the {0} is not known to be 0")
-def known_zero(match: Match, thing: Thing) -> bool:
-    """The zero points are known to be 0."""
-    return splat_number(as_value(thing)) == 0
+@condition("known-zero", otherwise="the zero point of the {0} is not in the middle of their range")
+def known_zero(match: Match, op: DequantizeOp) -> bool:
+    """The zero points are known to be 0, or 128 of bytes without signs: that is 0 once they have one."""
+    number = splat_number(op.operands[2])
+    return number == (FLIP if dtype_of(op.operands[0]) == "ui8" else 0)
 
 
 @condition("scales-of-outputs", otherwise="the scales of the {1} are not those of output channels or columns")

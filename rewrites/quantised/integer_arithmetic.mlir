@@ -29,9 +29,9 @@ pattern.rule "integer-relu" quantised doc "quantize(relu(x), s, z) = quantize(x,
 
 pattern.rule "integer-conv2d" quantised doc "conv2d(dequantize(x), dequantize(w)) = f32(conv2d(x, w)) * scales - zero * sums of w * scales"
   : conv2d(dequantize(%input, %input_scale, %input_zero_point) as %image,
-    dequantize(%kernel, _, %kernel_zero_point) as %weights) => @integer-conv2d(%root, %image, %weights)
+    dequantize(%kernel, _, _) as %weights) => @integer-conv2d(%root, %image, %weights)
   where float32(%root), {byte(%input), byte(%kernel), one-scale(%input_scale), known-zero-point(%input_zero_point),
-    known-zero(%kernel_zero_point), scales-of-outputs(%root, %weights), byte-kernel(%root), sums-fit(%root)}
+    known-zero(%weights), scales-of-outputs(%root, %weights), byte-kernel(%root), sums-fit(%root)}
     remark "kept on floats: {why}"
 
 pattern.rule "integer-matmul" quantised doc "matmul(dequantize(x), dequantize(w)) = f32(matmul(x, w)) * scales - zero points * sums * scales"

@@ -19,7 +19,7 @@ from ..inference.quantisation import dtype_of, emit, shape_of
 from .moves import full
 
 
-@condition("prepared")
+@condition("prepared", protects="cost")
 def prepared(match: Match, thing: Thing) -> bool:
     """The value follows from constants and weights, so it is computed once, when they are loaded."""
     return is_prepared(as_value(thing))

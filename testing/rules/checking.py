@@ -10,6 +10,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.exceptions import VerifyException
 
+from ...core.codegens import Codegen
 from ...core.ir.verification import verify_module
 from ...core.messages.diagnostics import OperationError, StepwellError, listening
 from ...core.text.parsing import make_context
@@ -21,7 +22,7 @@ from ...patterns.language.rules import Rule
 from ...patterns.matching.compiled_rule import CompiledRule, compile_rule
 from ...patterns.running.partition import partition
 from .application import OneApplication
-from .compare import FLAVOURS, Array, Outcome, arguments_of, difference, outcome_of, says_something, sensitivity
+from .compare import Array, Outcome, arguments_of, difference, flavours_of, outcome_of, says_something, sensitivity
 from .drawing import Drawing
 from .instances import Instance
 from .reporting import Report, counterexample
@@ -46,11 +47,12 @@ class Settings:
 
 
 class RuleCheck:
-    """One rule being tested."""
+    """One rule being tested. `target` is the code generator that is to take what a rule of a pattern table gives it."""
 
-    def __init__(self, ctx: Context, rule: Rule, settings: Settings):
+    def __init__(self, ctx: Context, rule: Rule, settings: Settings, target: Codegen | None = None):
         self._ctx = ctx
         self._settings = settings
+        self._target = target
         self._compiled: CompiledRule = compile_rule(rule)
         self._driver = OneApplication(ctx, [] if rule.group is not None else [rule])
         self._drawing = Drawing(ctx, rule, settings.seed)
@@ -89,6 +91,8 @@ class RuleCheck:
             report.reason = f"there is nothing to compare: '{self._unknown}' has no reference in NumPy, nor a te"
         elif report.runs == 0:
             report.reason = "there is nothing to compare: every program fails, is empty, or is nowhere finite"
+        elif report.runs < report.applied // 8:
+            report.reason = f"there is little to compare: {report.applied} programs had {report.runs} runs with results"
         elif report.applied < least:
             report.reason = f"{report.applied} instances found in {report.tried} tries, expected {least}"
         elif one_sided := self._one_sided():
@@ -140,7 +144,12 @@ class RuleCheck:
             self.made.append(self._driver.made)
             return applied
         main = next(op for op in functions_of(instance.module) if op.sym_name.data == "main")
-        return bool(partition(rule, main, dict(rule.group), ctx=self._ctx))
+        made = partition(rule, main, dict(rule.group), ctx=self._ctx)
+        for function in made:
+            reason = None if self._target is None else self._target.why_unsupported(function)
+            if reason is not None:
+                raise OperationError(function, f"the code generator does not take what the rule gives it: {reason}")
+        return bool(made)
 
     def _applied(self, instance: Instance) -> None:
         self.report.applied += 1
@@ -152,7 +161,7 @@ class RuleCheck:
         after = instance.module
         numerics = self.report.rule.numerics
         original = replace(instance, module=before)
-        for place, flavour in enumerate(FLAVOURS[numerics]):
+        for place, flavour in flavours_of(before, numerics):
             arguments = arguments_of(original, 97 * number + place, flavour)
             wanted = outcome_of(before, arguments)
             self.report.own |= wanted.own
@@ -183,9 +192,11 @@ class RuleCheck:
         self.report.counterexample = counterexample(before, after, arguments, wanted, found)
 
 
-def check_rule(rule: Rule, settings: Settings = Settings(), ctx: Context | None = None) -> Report:
-    """Tests one rule."""
-    return RuleCheck(ctx or make_context(), rule, settings).run()
+def check_rule(
+    rule: Rule, settings: Settings = Settings(), ctx: Context | None = None, target: Codegen | None = None
+) -> Report:
+    """Tests one rule. `target` is the code generator whose pattern table has it."""
+    return RuleCheck(ctx or make_context(), rule, settings, target).run()
 
 
 def check_rules(

@@ -77,7 +77,9 @@ def first_of(choose: Chooser, known: Known, taste: Taste, dtypes: Sequence[str],
         if known[0].rank < low:
             raise Impossible
         return known[0]
-    shape = taste.shape if len(taste.shape) >= low else small_shape(choose, low)
+    shape = partner_shape(choose, taste.shape) if rarely(choose, 5) else taste.shape
+    if len(shape) < low:
+        shape = small_shape(choose, low)
     return TensorSpec(shape, number_of_class(choose, taste, dtypes))
 
 
@@ -154,9 +156,10 @@ def binary(choose: Chooser, op: str, known: Known, taste: Taste) -> Completed:
     for place, spec in enumerate(known):
         own = "i1" if op == "where" and place == 0 else dtype
         if spec is None:
-            shape = full if not shapes else partner_shape(choose, full)
+            is_first = not shapes and not rarely(choose, 4)
+            shape = full if is_first else partner_shape(choose, full)
             spec = TensorSpec(shape, own)
             shapes.append(shape)
-            full = broadcast_shape(shapes)
+            full = broadcast_shape([full, shape])
         specs.append(spec)
     return Completed(specs)

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 import numpy as np
 from xdsl.dialects import func
-from xdsl.dialects.builtin import IntegerType, ModuleOp
+from xdsl.dialects.builtin import AnyFloat, IntegerType, ModuleOp, TensorType
 from xdsl.ir import Operation
 
 from ...dialects.graph.base import shaped_of
@@ -36,7 +36,7 @@ ULPS: Final = 16
 EPSILON: Final = {"float16": 2.0**-10, "bfloat16": 2.0**-7, "float32": 2.0**-23, "float64": 2.0**-52}
 
 FLAVOURS: Final = {
-    "exact": ("special", "any", "small"),
+    "exact": ("special", "any", "small", "positive"),
     "rounding": ("finite", "positive", "nan"),
     "quantised": ("finite", "positive"),
     "fast": ("finite", "positive"),
@@ -65,6 +65,15 @@ class Outcome:
             self.epsilon = max(self.epsilon, EPSILON[array.dtype.name])
             wide = np.abs(array.astype(np.float64))
             self.largest = max(self.largest, float(np.max(wide, where=np.isfinite(wide), initial=0.0)))
+
+
+def flavours_of(module: ModuleOp, numerics: str) -> list[tuple[int, str]]:
+    """Returns the kinds of values for a program, with their numbers. Exact rules of integers need no plain floats."""
+    function = next(op for op in module.body.ops if isinstance(op, func.FuncOp) and op.sym_name.data == "main")
+    types = [argument.type for argument in function.body.block.args]
+    floats = any(isinstance(each, TensorType) and isinstance(each.element_type, AnyFloat) for each in types)
+    rows = enumerate(FLAVOURS[numerics])
+    return [row for row in rows if floats or numerics != "exact" or row[1] != "positive"]
 
 
 def arguments_of(instance: Instance, seed: int, flavour: str) -> list[Array]:
@@ -109,13 +118,20 @@ def _edges(array: Array) -> Array:
     return np.array([limits.min, limits.max, 0, 1, limits.max // 2 + 1], array.dtype)
 
 
-def outcome_of(module: ModuleOp, arguments: Sequence[Array]) -> Outcome:
-    """Runs `main`. A failure at run time is an outcome too."""
+def outcome_of(module: ModuleOp, arguments: Sequence[Array], nudge: int | None = None) -> Outcome:
+    """Runs `main`. A failure at run time is an outcome too. With `nudge`, results on the way change by two units."""
     own = OwnMeanings()
     outcome = Outcome(own=own.used)
     outcome.observe(None, arguments)
+
+    def observe(op: Operation, results: Sequence[Array]) -> None:
+        outcome.observe(op, results)
+        for place, array in enumerate(results if nudge is not None else ()):
+            if array.flags.writeable:
+                array[...] = _nudged(array, [nudge or 0, place], 2)
+
     try:
-        outcome.results = run(module, "main", *arguments, observe=outcome.observe, otherwise=own)
+        outcome.results = run(module, "main", *arguments, observe=observe, otherwise=own)
     except ReferenceFailure as failure:
         outcome.failure = f"{failure.op}: {failure.reason}"
     except ReferenceRunError as error:
@@ -145,13 +161,14 @@ def difference(before: Outcome, after: Outcome, numerics: str, slack: Sequence[f
 
 def sensitivity(module: ModuleOp, arguments: Sequence[Array], outcome: Outcome) -> list[float]:
     """
-    Returns how much each result changes when the floats of the arguments change by `ULPS` units: where a program takes
-    the difference of nearly equal numbers, results as far apart as that are those of inputs that rounding cannot tell
-    apart.
+    Returns how much each result changes when the floats of the arguments change by `ULPS` units, or those of all
+    results on the way by two: where a program takes the difference of nearly equal numbers, results as far apart as
+    that are those of inputs that rounding cannot tell apart.
     """
     most = [0.0] * len(outcome.results)
-    for seed in range(3):
-        nudged = outcome_of(module, [_nudged(array, [seed, place]) for place, array in enumerate(arguments)])
+    for seed in range(5):
+        inputs = [_nudged(array, [seed, place], ULPS if seed < 3 else 0) for place, array in enumerate(arguments)]
+        nudged = outcome_of(module, inputs, None if seed < 3 else seed)
         for number, (one, other) in enumerate(zip(outcome.results, nudged.results, strict=False)):
             if one.dtype.kind not in "iub" and one.size:
                 with np.errstate(all="ignore"):
@@ -160,11 +177,11 @@ def sensitivity(module: ModuleOp, arguments: Sequence[Array], outcome: Outcome) 
     return most
 
 
-def _nudged(array: Array, seed: Sequence[int]) -> Array:
+def _nudged(array: Array, seed: Sequence[int], units: int) -> Array:
     if array.dtype.kind in "iub":
         return array
     signs = np.random.default_rng(seed).integers(-1, 2, array.shape)
-    return (array.astype(np.float64) * (1 + signs * ULPS * EPSILON[array.dtype.name])).astype(array.dtype)
+    return (array.astype(np.float64) * (1 + signs * units * EPSILON[array.dtype.name])).astype(array.dtype)
 
 
 def says_something(before: Outcome, numerics: str) -> bool:
@@ -210,6 +227,7 @@ __all__ = [
     "Outcome",
     "arguments_of",
     "difference",
+    "flavours_of",
     "outcome_of",
     "same_bits",
     "says_something",

@@ -39,7 +39,8 @@ def matmul(choose: Chooser, op: str, known: Known, taste: Taste) -> Completed:
         rhs = TensorSpec((lhs.shape[-1],) if vector else (lhs.shape[-1], columns), lhs.dtype)
     elif lhs is None:
         inner = rhs.shape[0] if rhs.rank == 1 else rhs.shape[-2]
-        lhs = TensorSpec((choose.element((2, 3, 1)), inner), rhs.dtype)
+        rows = () if rarely(choose, 8) else (choose.element((2, 3, 1)),)
+        lhs = TensorSpec((*rows, inner), rhs.dtype)
     return Completed([lhs, rhs], {"out_dtype": ops.out_dtype(choose, lhs.dtype)})
 
 
@@ -153,8 +154,10 @@ def dropout(choose: Chooser, op: str, known: Known, taste: Taste) -> Completed:
 def permute_dims(choose: Chooser, op: str, known: Known, taste: Taste) -> Completed:
     spec = first_of(choose, known, taste, DTYPES)
     axes: list[int] | None = list(range(spec.rank))
-    if not rarely(choose, 3):
-        axes = None if rarely(choose, 4) else ops.any_axes(choose, spec.rank, low=spec.rank)
+    if spec.rank > 1 and rarely(choose, 3):
+        axes = [*range(spec.rank - 2), spec.rank - 1, spec.rank - 2]
+    elif not rarely(choose, 3):
+        axes = None if rarely(choose, 3) else ops.any_axes(choose, spec.rank, low=spec.rank)
     return Completed([spec], {"axes": axes})
 
 

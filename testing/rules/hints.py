@@ -35,7 +35,6 @@ DTYPE_HINTS: Final[dict[str, tuple[str, ...]]] = {
 VALUE_HINTS: Final[dict[str, tuple[int, str]]] = {
     "positive-literal": (0, "positive"),
     "known-zero-point": (0, "one number"),
-    "known-zero": (0, "zero"),
     "not-zero": (0, "one number"),
     "least-number": (0, "least"),
     "prepared": (0, "constant"),
@@ -48,6 +47,11 @@ VALUE_HINTS: Final[dict[str, tuple[int, str]]] = {
     "block-argument": (0, "argument"),
 }
 """The argument of a condition that is to be a constant, a constant of positive elements, or an argument."""
+
+OTHER_TYPE: Final = frozenset(
+    ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal", "isnan", "isinf", "isfinite")
+) | {"astype", "argmax", "argmin", "quantize", "dequantize"}
+"""Ops whose result has another element type than their operands."""
 
 SURROUNDING_HINTS: Final = {"reaches-contraction-above": "above", "reaches-contraction-below": "below"}
 """Conditions about ops around the pattern: what leaves are computed by, or what uses the root."""
@@ -111,6 +115,9 @@ def _dtypes_of(pattern: Pattern) -> set[str]:
         return set() if dtype is None else {dtype}
     if isinstance(pattern, Op) and pattern.names:
         found: set[str] = set()
+        inner = [each for each in pattern.operands or () if isinstance(each, Op)]
+        if any(name.removeprefix("graph.") in OTHER_TYPE for each in inner for name in each.names):
+            return set()  # It takes what these give, and they take any type.
         for name in pattern.names:
             short = name.removeprefix("graph.")
             known = ops.UNARY.get(short) or ops.BINARY.get(short)

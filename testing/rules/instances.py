@@ -35,6 +35,8 @@ class Instance:
     orders: dict[str, bool] = field(default_factory=dict)
     """Says of each commutative op of the pattern whether its operands stand in the order of the pattern."""
     dtype: str = ""
+    names: dict[str, str] = field(default_factory=dict)
+    """The names of the ops of the pattern."""
 
 
 class InstanceMaker(LeafMaker):
@@ -54,7 +56,12 @@ class InstanceMaker(LeafMaker):
         flavours = [self._flavours.get(argument, "") for argument in self._block.args]
         place = None if self._anywhere else root
         return Instance(
-            ModuleOp([function, *self._functions.values()]), place, flavours, self._orders, self._dtype(root)
+            ModuleOp([function, *self._functions.values()]),
+            place,
+            flavours,
+            self._orders,
+            self._dtype(root),
+            self._names,
         )
 
     def _dtype(self, root: Operation) -> str:
@@ -263,7 +270,7 @@ class InstanceMaker(LeafMaker):
             assert isinstance(found, Operation)
             return found
         choose = self._choose
-        name = choose.element(pattern.names) if pattern.names else any_op(choose)
+        name = self._op_name(pattern) if pattern.names else any_op(choose)
         patterns = self._operand_patterns(pattern, name)
         known: list[TensorSpec | None] = []
         values: list[SSAValue | None] = [None] * len(patterns)
@@ -282,9 +289,26 @@ class InstanceMaker(LeafMaker):
                 values[place] = self._operand(each, spec, flavour)
         operands = [value for value in values if value is not None]
         fixed = {key: value for key, value in pattern.attributes if not isinstance(value, Capture)}
-        op = self._make(name, operands, {**done.properties, **fixed}, pattern.key)
+        drawn = self._like_another(pattern.key, done.properties)
+        op = self._make(name, operands, {**drawn, **fixed}, pattern.key)
         self._values[pattern.key] = op
         return op
+
+    def _like_another(self, key: str, properties: dict[str, Any]) -> dict[str, Any]:
+        """The properties of an op that a condition `same-op` wants to be like this one, mostly."""
+        self._drawn[key] = properties
+        for required in self._rule.when:
+            if required.name == "same-op" and key in required.keys and not rarely(self._choose, 5):
+                properties = next((self._drawn[each] for each in required.keys if each in self._drawn), properties)
+        return properties
+
+    def _op_name(self, pattern: Op) -> str:
+        """One of the names of an op. In every second instance it is one of those that were seen least."""
+        counts = self._seen.get(pattern.key, {})
+        least = min(counts.get(name, 0) for name in pattern.names)
+        rare = [name for name in pattern.names if counts.get(name, 0) == least]
+        self._names[pattern.key] = self._choose.element(rare if rarely(self._choose, 2) else pattern.names)
+        return self._names[pattern.key]
 
     def _operand_patterns(self, pattern: Op, name: str) -> list[Pattern | None]:
         if pattern.operands is None or not pattern.names:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from xdsl.context import Context
@@ -44,16 +45,28 @@ def type_of(spec: TensorSpec) -> Any:
 class LeafMaker:
     """
     Makes the values of one instance of `rule`. `swap` says of a commutative op of the pattern whether to swap its
-    operands.
+    operands, and `seen` how often the rule applied to ops of each name.
     """
 
-    def __init__(self, ctx: Context, rule: Rule, hints: Hints, choose: Chooser, taste: Taste, swap: Mapping[str, bool]):
+    def __init__(
+        self,
+        ctx: Context,
+        rule: Rule,
+        hints: Hints,
+        choose: Chooser,
+        taste: Taste,
+        swap: Mapping[str, bool],
+        seen: Mapping[str, Mapping[str, int]] = MappingProxyType({}),
+    ):
         self._ctx = ctx
         self._rule = rule
         self._hints = hints
         self._choose = choose
         self._taste = taste
         self._swap = swap
+        self._seen = seen
+        self._names: dict[str, str] = {}
+        self._drawn: dict[str, dict[str, Any]] = {}
         self._block = self._entry = Block()
         self._values: dict[str, SSAValue | Operation] = {}
         self._flavours: dict[SSAValue, str] = {}

@@ -15,11 +15,13 @@ from ...dialects.traits import Commutative
 from ...lazy_dataclass import dataclass
 from ...patterns.language.constraints import HasDtype, HasType, Where
 from ...patterns.language.match import Match
-from ...patterns.language.patterns import Any_, Capture, Constant, Op, Pattern, Result, Splat, all_below, fresh_key
+from ...patterns.language.patterns import Any_, Capture, Constant, Op, Or, Pattern, Result, Splat, all_below, fresh_key
 from ...patterns.language.registry import CONDITIONS
 from ...patterns.language.rules import Bound, Build, Computed, Create, Replacement, Rule
 from ...patterns.matching.compiled_rule import compile_rule
+from .deciding_mutants import condition_text, fewer_alternatives, other_decisions, other_loops, other_parameters
 from .edits import SIBLINGS, Edit, as_sibling, changed_attribute, with_another_property, with_operands_swapped
+from .hints import wished_dtype
 from .sameness import SAME_RULE, canonical_forms
 
 OTHER_CONDITION: Final = {
@@ -34,7 +36,7 @@ OTHER_CONDITION: Final = {
 """Conditions that ask for another element type, or for less."""
 
 SYMMETRIC: Final = frozenset(
-    {"same-type", "equal-types", "same-block", "same-op", "not-same", "same-size", "equal-attributes"}
+    {"same-type", "equal-types", "same-block", "same-op", "same-scale", "not-same", "same-size", "equal-attributes"}
 )
 """Conditions whose arguments may be swapped."""
 
@@ -93,6 +95,7 @@ class Mutator:
         self._ctx = ctx
         self._rule = rule
         self._made = made
+        self._decides = rule.group is not None or bool(rule.decisions)
 
     def all(self) -> Iterator[Mutant]:
         """The mutants in a fixed order, each text of `what` once."""
@@ -104,6 +107,7 @@ class Mutator:
             self._identities,
             self._replacements,
             self._made_ops,
+            self._decisions,
             self._class,
         )
         for part in parts:
@@ -126,7 +130,8 @@ class Mutator:
     def _conditions(self) -> Iterator[Mutant]:
         when = self._rule.when
         for place, required in enumerate(when):
-            about = f"'{required.name}'({', '.join(map(name_of, required.keys))})"
+            names = [name_of(key) for key in required.keys]
+            about = condition_text(required, names)
             rest = (*when[:place], *when[place + 1 :])
             known = CONDITIONS[required.name]
             dropped = self._mutant(f"drop condition {about}", when=rest)
@@ -136,6 +141,11 @@ class Mutator:
                 yield self._mutant(
                     f"condition {about} becomes '{other.name}'", when=(*when[:place], other, *when[place + 1 :])
                 )
+            for becomes, other in other_parameters(required, names):
+                changed = self._mutant(
+                    f"condition {about} becomes {becomes}", when=(*when[:place], other, *when[place + 1 :])
+                )
+                yield replace(changed, protects=known.protects)
             if len(required.keys) >= 2 and required.name not in SYMMETRIC and known.protects == "value":
                 swapped = replace(required, keys=(required.keys[1], required.keys[0], *required.keys[2:]))
                 yield self._mutant(
@@ -145,7 +155,7 @@ class Mutator:
     def _implied(self, name: str, keys: Sequence[str]) -> str | None:
         """Why a condition says nothing that the engine does not see to."""
         rhs = self._rule.rhs
-        if name == "same-type" and len(rhs) == 1 and isinstance(rhs[0], Bound):
+        if name in ("same-type", "equal-types") and len(rhs) == 1 and isinstance(rhs[0], Bound):
             if set(keys) == {rhs[0].key, self._rule.lhs.key}:
                 return "a rule that replaces its root by a value applies only where both have one type"
         return None
@@ -165,13 +175,18 @@ class Mutator:
                 case Where(inner, test):
                     yield self._patterned(f"drop test {type(test).__name__} of {self._name(inner)}", pattern, inner)
                     if isinstance(test, HasDtype | HasType):
-                        other = Where(inner, HasDtype("f64"), pattern.key)
-                        yield self._patterned(f"element type of {self._name(inner)} becomes f64", pattern, other)
+                        dtype = "f32" if wished_dtype(test) == "f64" else "f64"
+                        other = Where(inner, HasDtype(dtype), pattern.key)
+                        yield self._patterned(f"element type of {self._name(inner)} becomes {dtype}", pattern, other)
                 case Result(_, int(index)):
                     other = replace(pattern, index=index + 1)
                     yield self._patterned(f"result {index} becomes {index + 1}", pattern, other)
+                case Or() if self._decides:
+                    for what, new in fewer_alternatives(pattern, self._name(pattern)):
+                        yield self._patterned(what, pattern, new)
                 case _:
-                    pass
+                    for what, new in other_loops(pattern, self._name(pattern)):
+                        yield self._patterned(what, pattern, new)
 
     def _patterned(self, what: str, old: Pattern, new: Pattern) -> Mutant:
         return Mutant(with_pattern(self._rule, old, new), what)
@@ -270,6 +285,10 @@ class Mutator:
             return [new.results[value.index] if value.owner is old else value for value in values]  # pyright: ignore
 
         return replace(self._mutant(what, rhs=(), callback=make), edits=edits)
+
+    def _decisions(self) -> Iterator[Mutant]:
+        for what, decisions in other_decisions(self._rule):
+            yield self._mutant(what, decisions=decisions)
 
     def _class(self) -> Iterator[Mutant]:
         if self._rule.numerics == "fast":

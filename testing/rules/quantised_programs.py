@@ -2,96 +2,239 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import field
 from typing import Final
 
-from ..programs.ir_generators import Chooser
+from ...lazy_dataclass import dataclass
+from ..programs.ir_generators import Chooser, rarely
 from .hints import GENERATORS, Generator
 
 BYTES: Final = ("i8", "ui8")
 
+EDGE: Final = {"i8": (-128, 127), "ui8": (255, 0)}
+"""A number and a zero point as far apart as they can be."""
 
-def _text(lines: list[str], arguments: str, result: str) -> str:
+
+def _text(lines: list[str], arguments: Sequence[str], result: str) -> str:
     body = "\n".join(f"  {line}" for line in lines)
-    return f"func.func @main({arguments}) -> {result} {{\n{body}\n  func.return %y : {result}\n}}\n"
+    return f"func.func @main({', '.join(arguments)}) -> {result} {{\n{body}\n  func.return %y : {result}\n}}\n"
 
 
 def _literal(choose: Chooser, name: str, dtype: str, extents: str = "") -> str:
     return f"%{name} = graph.full {choose.element((0, 1, 3, 100))} : tensor<{extents}{dtype}>"
 
 
-def _scales(choose: Chooser, name: str) -> str:
-    return f"%{name} = graph.full {choose.element((0.25, 0.1, 1.5))} : tensor<f32>"
+def _scales(choose: Chooser, name: str, dtype: str = "f32") -> str:
+    return f"%{name} = graph.full {choose.element((0.25, 0.1, 1.5))} : tensor<{dtype}>"
 
 
-def _dequantised(name: str, source: str, type_: str, channels: str, axis: int) -> str:
-    dtype = type_.rpartition("x")[2]
-    types = f"(tensor<{type_}>, tensor<{channels}f32>, tensor<{channels}{dtype}>)"
-    return f"%{name} = graph.dequantize %{source}, %s{source}, %z{source}, axis = {axis} : {types}"
+@dataclass
+class _Program:
+    """Lines and arguments of a program that is being written. `real` is the element type of its floats."""
+
+    choose: Chooser
+    real: str = "f32"
+    lines: list[str] = field(default_factory=list)
+    arguments: list[str] = field(default_factory=list)
+
+    def zero_point(self, name: str, type_: str) -> None:
+        """A zero point, one number that is known but for one in six."""
+        if rarely(self.choose, 6):
+            self.arguments.append(f"%{name}: tensor<{type_}>")
+        else:
+            extents, _, dtype = type_.rpartition("x")
+            self.lines.append(_literal(self.choose, name, dtype, f"{extents}x" if extents else ""))
+
+    def scales(self, name: str, extents: str) -> None:
+        """The scales of weights, which are known in one of three programs."""
+        if rarely(self.choose, 3):
+            number = self.choose.element((0.25, 0.1, 1.5))
+            self.lines.append(f"%{name} = graph.full {number} : tensor<{extents}{self.real}>")
+        else:
+            self.arguments.append(f"%{name}: tensor<{extents}{self.real}>")
+
+    def dequantised(self, name: str, source: str, type_: str, channels: str, axis: int) -> None:
+        """`%name`, the real numbers of `%source`, whose scales and zero points are `%ssource` and `%zsource`."""
+        dtype = type_.rpartition("x")[2]
+        types = f"(tensor<{type_}>, tensor<{channels}{self.real}>, tensor<{channels}{dtype}>)"
+        self.lines.append(f"%{name} = graph.dequantize %{source}, %s{source}, %z{source}, axis = {axis} : {types}")
+
+    def text(self, result: str) -> str:
+        return _text(self.lines, self.arguments, result)
 
 
 def quantised_there_and_back(choose: Chooser) -> str:
-    dtype = choose.element(BYTES)
-    types = f"(tensor<3x4x{{}}>, tensor<f32>, tensor<{dtype}>)"
-    lines = [
-        _scales(choose, "sq"),
-        _literal(choose, "zq", dtype),
-        _dequantised("r", "q", f"3x4x{dtype}", "", 0),
-        f"%y = graph.quantize %r, %sq, %zq : {types.format('f32')}",
+    """Bytes that become floats and bytes again, mostly by the same scale and zero point and of the same type."""
+    dtype, other = choose.element(BYTES), choose.element(BYTES)
+    other = other if rarely(choose, 4) else dtype
+    lines, arguments = [], [f"%q: tensor<3x4x{dtype}>"]
+    numbers: dict[str, tuple[str, str]] = {
+        "s": (str(choose.element((0.25, 0.1, 1.5))), "f32"),
+        "z": (str(choose.element((0, 1, 3, 100))), dtype),
+    }
+    numbers["t"] = (str(choose.element((0.25, 0.1, 1.5))) if rarely(choose, 4) else numbers["s"][0], "f32")
+    numbers["u"] = (str(choose.element((0, 1, 3, 100))) if rarely(choose, 4) else numbers["z"][0], other)
+    for name, (number, type_) in numbers.items():
+        if rarely(choose, 8):
+            arguments.append(f"%{name}: tensor<{type_}>")
+        else:
+            lines.append(f"%{name} = graph.full {number} : tensor<{type_}>")
+    lines += [
+        f"%r = graph.dequantize %q, %s, %z : (tensor<3x4x{dtype}>, tensor<f32>, tensor<{dtype}>)",
+        f"%y = graph.quantize %r, %t, %u : (tensor<3x4xf32>, tensor<f32>, tensor<{other}>)",
     ]
-    return _text(lines, f"%q: tensor<3x4x{dtype}>", f"tensor<3x4x{dtype}>")
+    return _text(lines, arguments, f"tensor<3x4x{other}>")
+
+
+def bytes_with_signs(choose: Chooser) -> str:
+    """Floats that become bytes and floats again, mostly of bytes without signs and by one scale and zero point."""
+    dtype = "i8" if rarely(choose, 6) else "ui8"
+    channels = choose.element(("", "", "4x"))
+    program = _Program(choose, arguments=["%x: tensor<3x4xf32>"])
+    for name in "qr":
+        program.lines.append(_literal(choose, f"s{name}", "f32").replace("full 0 ", "full 0.25 "))
+        program.zero_point(f"z{name}", f"{channels}{dtype}")
+    for name in "qr":
+        scales = f"%s{name}"
+        if channels:
+            program.lines.append(
+                f"%t{name} = graph.broadcast_to %s{name}, shape = [4] : (tensor<f32>) -> tensor<4xf32>"
+            )
+            scales = f"%t{name}"
+        types = f"tensor<{channels}f32>, tensor<{channels}{dtype}>"
+        if name == "q":
+            program.lines.append(f"%q = graph.quantize %x, {scales}, %zq, axis = 1 : (tensor<3x4xf32>, {types})")
+        else:
+            program.lines.append(f"%y = graph.dequantize %q, {scales}, %zr, axis = 1 : (tensor<3x4x{dtype}>, {types})")
+    return program.text("tensor<3x4xf32>")
 
 
 def product_of_bytes(choose: Chooser) -> str:
-    left, right = choose.element(BYTES), choose.element(BYTES)
-    columns = choose.element(("", "5x"))
-    lines = [
-        _scales(choose, "sx"),
-        _literal(choose, "zx", left),
-        _literal(choose, "zw", right, columns),
-        _dequantised("a", "x", f"2x3x7x{left}", "", 0),
-        _dequantised("b", "w", f"7x5x{right}", columns, 1),
-        "%y = graph.matmul %a, %b : (tensor<2x3x7xf32>, tensor<7x5xf32>)",
-    ]
-    arguments = f"%x: tensor<2x3x7x{left}>, %w: tensor<7x5x{right}>, %sw: tensor<{columns}f32>"
-    return _text(lines, arguments, "tensor<2x3x5xf32>")
+    """
+    A product of bytes, now and then of other integers or floats, with scales of rows or terms, or of more terms than 32
+    bits hold.
+    """
+    left, right = (choose.element(("i16", "i32") if rarely(choose, 8) else BYTES) for _ in range(2))
+    if rarely(choose, 8) and left in EDGE and right in EDGE:
+        return _long_product(choose, left, right)
+    program = _Program(choose, choose.element(("f32", "f32", "f32", "f32", "f64")))
+    columns, axis = choose.element((("", 1), ("5x", 1), ("7x", 0)))
+    rows, place = choose.element((("", 0), ("", 0), ("", 0), ("3x", 1), ("7x", 2)))
+    program.arguments = [f"%x: tensor<2x3x7x{left}>", f"%w: tensor<7x5x{right}>"]
+    program.scales("sw", columns)
+    if rows:
+        program.arguments.append(f"%sx: tensor<{rows}{program.real}>")
+    else:
+        program.lines.append(_scales(choose, "sx", program.real))
+    program.zero_point("zx", f"{rows}{left}")
+    program.zero_point("zw", f"{columns}{right}")
+    program.dequantised("a", "x", f"2x3x7x{left}", rows, place)
+    program.dequantised("b", "w", f"7x5x{right}", columns, axis)
+    program.lines.append(f"%y = graph.matmul %a, %b : (tensor<2x3x7x{program.real}>, tensor<7x5x{program.real}>)")
+    return program.text(f"tensor<2x3x5x{program.real}>")
+
+
+def _long_product(choose: Chooser, left: str, right: str) -> str:
+    """A product of many terms, each of which is as large as it can be."""
+    terms = choose.element((30_000, 150_000))
+    program = _Program(choose)
+    for name, type_, extents in (("x", left, f"1x{terms}"), ("w", right, f"{terms}x1")):
+        number, zero = EDGE[type_]
+        program.lines += [
+            f"%{name} = graph.full {number} : tensor<{extents}x{type_}>",
+            f"%s{name} = graph.full 0.25 : tensor<f32>",
+            f"%z{name} = graph.full {zero} : tensor<{type_}>",
+        ]
+    program.dequantised("a", "x", f"1x{terms}x{left}", "", 0)
+    program.dequantised("b", "w", f"{terms}x1x{right}", "", 0)
+    program.lines.append(f"%y = graph.matmul %a, %b : (tensor<1x{terms}xf32>, tensor<{terms}x1xf32>)")
+    return program.text("tensor<1x1xf32>")
 
 
 def convolution_of_bytes(choose: Chooser) -> str:
-    dtype, channels = choose.element(BYTES), choose.element(("", "16x"))
+    """A convolution of bytes, now and then of other integers or floats, or with scales of other axes."""
+    left, right = (choose.element(("i16", "i32") if rarely(choose, 10) else BYTES) for _ in range(2))
+    if rarely(choose, 10) and left in EDGE and right in EDGE:
+        return _wide_convolution(choose, left, right)
+    program = _Program(choose, choose.element(("f32", "f32", "f32", "f32", "f64")))
     inputs, layout = choose.element((2, 6)), choose.element(("NCHW", "NHWC"))
+    channels, axis = choose.element((("", 0), ("16x", 0), ("16x", 0), (f"{inputs}x", 1)))
+    step, size = choose.element(((2, "3x3"), (1, "5x6")))
     image = f"1x{inputs}x5x6" if layout == "NCHW" else f"1x5x6x{inputs}"
-    result = "1x16x3x3" if layout == "NCHW" else "1x3x3x16"
-    lines = [
-        _scales(choose, "sx"),
-        _literal(choose, "zx", dtype),
-        f"%zw = graph.full 0 : tensor<{channels}i8>",
-        _dequantised("a", "x", f"{image}x{dtype}", "", 0),
-        _dequantised("b", "w", f"16x{inputs}x3x3xi8", channels, 0),
-        f'%y = graph.conv2d %a, %b, strides = [2, 2], padding = [1, 1, 1, 1], data_layout = "{layout}" '
-        f": (tensor<{image}xf32>, tensor<16x{inputs}x3x3xf32>)",
+    result = f"1x16x{size}" if layout == "NCHW" else f"1x{size}x16"
+    scales, place = choose.element((("", 0), ("", 0), ("", 0), (f"{inputs}x", layout.index("C"))))
+    program.arguments = [f"%x: tensor<{image}x{left}>", f"%w: tensor<16x{inputs}x3x3x{right}>"]
+    program.scales("sw", channels)
+    if scales:
+        program.arguments.append(f"%sx: tensor<{scales}{program.real}>")
+    else:
+        program.lines.append(_scales(choose, "sx", program.real))
+    program.zero_point("zx", f"{scales}{left}")
+    if rarely(choose, 4):
+        program.zero_point("zw", f"{channels}{right}")
+    else:
+        middle = 128 if right == "ui8" and not rarely(choose, 4) else 0
+        program.lines.append(f"%zw = graph.full {middle} : tensor<{channels}{right}>")
+    program.dequantised("a", "x", f"{image}x{left}", scales, place)
+    program.dequantised("b", "w", f"16x{inputs}x3x3x{right}", channels, axis)
+    program.lines.append(
+        f'%y = graph.conv2d %a, %b, strides = [{step}, {step}], padding = [1, 1, 1, 1], data_layout = "{layout}" '
+        f": (tensor<{image}x{program.real}>, tensor<16x{inputs}x3x3x{program.real}>)"
+    )
+    return program.text(f"tensor<{result}x{program.real}>")
+
+
+def _wide_convolution(choose: Chooser, left: str, right: str) -> str:
+    """A convolution of many channels, whose terms are as large as they can be without a zero point of the weights."""
+    channels = choose.element((8_000, 40_000))
+    image, kernel = f"1x{channels}x3x3", f"2x{channels}x2x2"
+    (number, zero), weight = EDGE[left], EDGE[right][0]
+    program = _Program(choose)
+    program.lines = [
+        f"%x = graph.full {number} : tensor<{image}x{left}>",
+        f"%w = graph.full {weight} : tensor<{kernel}x{right}>",
+        *(f"%s{name} = graph.full 0.25 : tensor<f32>" for name in "xw"),
+        f"%zx = graph.full {zero} : tensor<{left}>",
+        f"%zw = graph.full {128 if right == 'ui8' else 0} : tensor<{right}>",
     ]
-    arguments = f"%x: tensor<{image}x{dtype}>, %w: tensor<16x{inputs}x3x3xi8>, %sw: tensor<{channels}f32>"
-    return _text(lines, arguments, f"tensor<{result}xf32>")
+    program.dequantised("a", "x", f"{image}x{left}", "", 0)
+    program.dequantised("b", "w", f"{kernel}x{right}", "", 0)
+    types = f"(tensor<{image}xf32>, tensor<{kernel}xf32>)"
+    program.lines.append(f"%y = graph.conv2d %a, %b : {types}")
+    return program.text("tensor<1x2x2x2xf32>")
 
 
 def product_of_packed_weights(choose: Chooser) -> str:
-    dtype, block = choose.element(BYTES), choose.element((0, 16))
-    scales = f"tensor<{choose.element(('', '3x'))}f32>" if not block else "tensor<2x3xf32>"
-    zeros = scales.replace("f32", dtype)
+    """A product with constant bytes, now and then of other integers, of f64, or with scales of rows."""
+    dtype = choose.element(("i16", "i32") if rarely(choose, 8) else BYTES)
+    real = "f64" if rarely(choose, 8) else "f32"
+    extents, axis, block = choose.element((("", 0, 0), ("3x", 1, 0), ("3x", 1, 0), ("2x3x", 0, 16), ("32x", 0, 0)))
     batch = choose.element(("", "2x"))
-    bytes_ = ", ".join(f"[{', '.join(str(choose.element((0, 1, 3, 100))) for _ in range(3))}]" for _ in range(32))
-    where = f"axis = {0 if block else 1}, block_size = {block}"
+    numbers = (0, 1, 3, 100) if dtype == "ui8" else (0, 1, -3, 100, -128)
+    weights = _dense(choose, numbers, (32, 3))
+    shape = tuple(int(each) for each in extents.split("x") if each)
+    zeros = _dense(choose, numbers, shape) if rarely(choose, 2) else str(choose.element(numbers))
     lines = [
-        f"%w = graph.constant dense<[{bytes_}]> : tensor<32x3x{dtype}>",
-        f"%s = graph.constant dense<{choose.element((0.25, 0.1, 1.5))}> : {scales}",
-        f"%z = graph.constant dense<{choose.element((0, 1, 100))}> : {zeros}",
-        f"%b = graph.dequantize %w, %s, %z, {where} : (tensor<32x3x{dtype}>, {scales}, {zeros})",
-        f"%y = graph.matmul %x, %b : (tensor<{batch}5x32xf32>, tensor<32x3xf32>)",
+        f"%w = graph.constant dense<{weights}> : tensor<32x3x{dtype}>",
+        f"%s = graph.constant dense<{choose.element((0.25, 0.1, 1.5))}> : tensor<{extents}{real}>",
+        f"%z = graph.constant dense<{zeros}> : tensor<{extents}{dtype}>",
+        f"%b = graph.dequantize %w, %s, %z, axis = {axis}, block_size = {block} "
+        f": (tensor<32x3x{dtype}>, tensor<{extents}{real}>, tensor<{extents}{dtype}>)",
+        f"%y = graph.matmul %x, %b : (tensor<{batch}5x32x{real}>, tensor<32x3x{real}>)",
     ]
-    return _text(lines, f"%x: tensor<{batch}5x32xf32>", f"tensor<{batch}5x3xf32>")
+    return _text(lines, [f"%x: tensor<{batch}5x32x{real}>"], f"tensor<{batch}5x3x{real}>")
+
+
+def _dense(choose: Chooser, numbers: Sequence[int], shape: tuple[int, ...]) -> str:
+    """Returns numbers as the elements of a constant of a shape."""
+    if not shape:
+        return str(choose.element(numbers))
+    return f"[{', '.join(_dense(choose, numbers, shape[1:]) for _ in range(shape[0]))}]"
 
 
 PROGRAMS: Final[dict[str, Generator]] = {
+    "signed-bytes": bytes_with_signs,
     "integer-quantize-of-dequantize": quantised_there_and_back,
     "integer-matmul": product_of_bytes,
     "integer-conv2d": convolution_of_bytes,

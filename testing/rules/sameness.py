@@ -27,7 +27,7 @@ def canonical_forms(rule: Rule, commutes: Callable[[str], bool] | None = None) -
         text = repr((_Numbering(swapped).pattern(rule.lhs), rule.free and in_full(rule.free), rule.numerics))
         numbering = _Numbering(swapped)
         numbering.pattern(rule.lhs)
-        yield text + numbering.renamed(repr((rule.when, rule.rhs)))
+        yield text + numbering.renamed(repr((rule.when, rule.rhs, rule.decisions)))
 
 
 MOST_SWAPS: Final = 6

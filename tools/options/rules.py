@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -97,11 +97,7 @@ def run_on_rules(args: argparse.Namespace, ctx: Context) -> int:
     if args.test_rules is not None:
         code = _test(args, ctx)
     if args.mutate_rules is not None:
-        # Partitioning and decisions compute the same whatever a pattern is like: values have nothing to notice.
-        rules = [row for row in _rules(args.mutate_rules, ctx) if row[1].group is None and not row[1].decisions]
-        if not rules:
-            raise StepwellError(Diagnostic(f"{args.mutate_rules} has no rules with a replacement"))
-        code = max(code, _mutate(args, rules, ctx))
+        code = max(code, _mutate(args, ctx))
     if args.check_rules is not None:
         code = max(code, check_rule_sets(args, ctx, PASS_OF))
     return code
@@ -120,12 +116,28 @@ def _rules(file: str, ctx: Context) -> Iterator[tuple[str, Rule]]:
         yield from ((name, rule) for rule in shipped_rules(name))
 
 
-def _table_rules() -> Iterator[Rule]:
-    """The rules of the shipped pattern tables."""
+def _deciding_rules() -> dict[str, Sequence[Rule]]:
+    """The rules of the shipped pattern tables by the names of these, and those about loops."""
     from ...rewrites.partition.pattern_tables import pattern_table, shipped_tables
+    from ...schedule.default.schedule_rules import SHIPPED_FILE, shipped_schedule_rules
 
-    for name in shipped_tables():
-        yield from (entry.rule for entry in pattern_table(name, make_context()))
+    tables = {name: [each.rule for each in pattern_table(name, make_context())] for name in shipped_tables()}
+    return {**tables, SHIPPED_FILE.removesuffix(".mlir"): shipped_schedule_rules()}
+
+
+def _all_rules(file: str, ctx: Context) -> tuple[list[tuple[str, Rule]], Sequence[GroupRule]]:
+    """The rules of a file with its name, or all shipped ones with theirs, and the rules of groups."""
+    deciding = _deciding_rules()
+    stem = file.removesuffix(".mlir")
+    if stem in deciding and not Path(file).exists():
+        return [(stem, rule) for rule in deciding[stem]], ()
+    groups = _group_rules(file, ctx)
+    rules = [] if file in ("fusion", "fusion.mlir") and groups else list(_rules(file, ctx))
+    if not file:
+        rules += [(name, rule) for name, own in deciding.items() for rule in own]
+    if not rules and not groups:
+        raise StepwellError(Diagnostic(f"{file} has no rules"))
+    return rules, groups
 
 
 def _group_rules(file: str, ctx: Context) -> Sequence[GroupRule]:
@@ -149,22 +161,24 @@ def _settings(args: argparse.Namespace, default: int) -> Any:
 
 
 def _test(args: argparse.Namespace, ctx: Context) -> int:
+    from ...core.codegens import codegen_names, find_codegen
     from ...testing.rules.checking import DEFAULT_CASES, check_rule
+    from ...testing.rules.decision_checking import DecisionCheck
     from ...testing.rules.group_checking import GroupRuleCheck
     from ...testing.rules.reporting import report_text, summary
 
-    file, settings, reports = args.test_rules, _settings(args, DEFAULT_CASES), []
-    groups = _group_rules(file, ctx)
-    only_groups = file in ("fusion", "fusion.mlir") and bool(groups)
-    rules = [] if only_groups else [rule for _, rule in _rules(file, ctx)]
-    rules += [] if file else _table_rules()
-    if not rules and not groups:
-        raise StepwellError(Diagnostic(f"{file} has no rules"))
-    for rule in rules:
+    settings, reports = _settings(args, DEFAULT_CASES), []
+    rules, groups = _all_rules(args.test_rules, ctx)
+    for file, rule in rules:
         if rule.decisions:
-            print(f"-          {rule.name}: it decides about loops and changes no value", flush=True)
-            continue
-        reports.append(check_rule(rule, settings, ctx))
+            report = DecisionCheck(ctx, rule, settings).run()
+            if report.applied == 0:
+                print(f"-     {rule.name}: it decides nothing about the loops of {report.tried} random programs")
+                continue
+        else:
+            target = find_codegen(file) if rule.group is not None and file in codegen_names() else None
+            report = check_rule(rule, settings, ctx, target)
+        reports.append(report)
         print(report_text(reports[-1]), flush=True)
     for group in groups:
         reports.append(GroupRuleCheck(ctx, group, groups, settings).run())
@@ -173,24 +187,38 @@ def _test(args: argparse.Namespace, ctx: Context) -> int:
     return 0 if all(report.is_good for report in reports) else 1
 
 
-def _mutate(args: argparse.Namespace, rules: Sequence[tuple[str, Rule]], ctx: Context) -> int:
-    from ...testing.rules.mutation import LEAST_CAUGHT, MutationSummary, check_mutants, shipped_reasons, stale
+def _mutate(args: argparse.Namespace, ctx: Context) -> int:
+    from ...testing.rules.filechecked import CHECKOUT, FileCheckTests
+    from ...testing.rules.mutation import LEAST_CAUGHT, MutationSummary, shipped_reasons, stale
 
-    reasons = shipped_reasons()
-    names = {rule.name for _, rule in rules}
-    reasons = {key: reason for key, reason in reasons.items() if key[0] in names}
-    reports = []
-    for report in check_mutants(rules, _settings(args, MUTANT_CASES), reasons=reasons, ctx=ctx):
+    file, reports = args.mutate_rules, list[Any]()
+    rules, groups = _all_rules(file, ctx)
+    # Survivors among the shipped rules are to have a reason. Without FileCheck tests there are more of them.
+    is_whole = not Path(file).is_file() and CHECKOUT.is_dir()
+    names = {rule.name for _, rule in rules} | {group.name for group in groups}
+    reasons = {key: reason for key, reason in shipped_reasons().items() if key[0] in names}
+    given = {"reasons": reasons, "tests": FileCheckTests(ctx) if is_whole else None}
+    for report in _mutants(args, ctx, rules, groups, given):
         reports.append(report)
         if report.fate == "survived":
             print(report, flush=True)
     found = MutationSummary(reports)
-    outdated = [] if args.mutate_rules else stale(reports, reasons)
+    outdated = stale(reports, reasons) if is_whole else []
     for entry in outdated:
         print(f"stale      {entry}: listed as equivalent, but it is caught or does not exist")
-    print(found)
-    unexplained = found.unexplained if not args.mutate_rules else []
+    print(*found.by_file(), found, sep="\n")
+    unexplained = found.unexplained if is_whole else []
     return 1 if found.share < LEAST_CAUGHT or outdated or unexplained else 0
+
+
+def _mutants(
+    args: argparse.Namespace, ctx: Context, rules: Sequence[Any], groups: Sequence[GroupRule], given: Mapping[str, Any]
+) -> Iterator[Any]:
+    from ...testing.rules.mutation import check_group_mutants, check_mutants
+
+    settings = _settings(args, MUTANT_CASES)
+    yield from check_mutants(rules, settings, ctx=ctx, **given)
+    yield from check_group_mutants(groups, settings, ctx=ctx, **given)
 
 
 MUTANT_CASES: Final = 25

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from random import Random
 
 import numpy as np
 import pytest
@@ -17,6 +16,7 @@ from stepwell.patterns.language.rules import Rule
 from stepwell.patterns.text.loading import rules_of_text
 from stepwell.schedule.default.schedule_rules import SHIPPED_FILE, ScheduleRules, schedule_rules, shipped_schedule_rules
 from stepwell.schedule.products.transpose import transpose_of
+from stepwell.testing.programs.loop_generators import random_copy
 from xdsl.ir import Attribute
 
 FILE = Path(stepwell.__file__).parent / "schedule" / "default" / SHIPPED_FILE
@@ -29,38 +29,6 @@ def test_the_rules_are_valid() -> None:
     """They are not verified when they are loaded."""
     assert rules_of_text(TEXT, SHIPPED_FILE, CTX) == shipped_schedule_rules()
     assert all(rule.doc and rule.decisions for rule in shipped_schedule_rules())
-
-
-def random_copy(seed: int) -> str:
-    """A grid that mostly copies: random order of axes, offsets, sizes around those of tiles, and things in the way."""
-    choose = Random(seed)
-    rank = choose.choice((2, 2, 3, 4))
-    sizes = [choose.choice((3, 15, 16, 17, 32, 48, 64, 128)) for _ in range(rank)]
-    order = choose.sample(range(rank), rank)
-    names = [f"%v{number}" for number in range(rank)]
-    element = choose.choice(("f32", "f32", "f32", "f64", "i8", "i1", "i4"))
-    source = "x".join(str(sizes[number]) for number in order)
-    target = "x".join(map(str, sizes))
-    from_, to = [names[number] for number in order], list(names)
-    before, where, extra = "", "", ""
-    pick = choose.random()
-    if pick < 0.08:
-        before, from_[0] = "%c1 = arith.constant 0 : index\n", "%c1"
-    elif pick < 0.16:
-        where = f" where(%i0 < {sizes[0] - 1})"
-    elif pick < 0.22:
-        extra = f"%w = memref.load %x[{', '.join(from_)}] : memref<{source}x{element}>\n"
-    elif pick < 0.28:
-        from_[-1] = from_[0]
-    elif pick < 0.34:
-        where = " attributes {my.tag = 1 : i64}"
-    loops = ", ".join(f"%i{number}" for number in range(rank))
-    axes = ", ".join(f"{names[n]} in {sizes[n]} = %i{n}" for n in range(rank))
-    body = f"{before}{extra}%v = memref.load %x[{', '.join(from_)}] : memref<{source}x{element}>\n"
-    body += f"memref.store %v, %o[{', '.join(to)}] : memref<{target}x{element}>"
-    return f"""tensor_loop.func private @f(%x: memref<{source}x{element}>) outs(%o: memref<{target}x{element}>) {{
-      tensor_loop.grid ({loops}) in ({", ".join(map(str, sizes))}) {{
-        tensor_loop.block "copy" spatial({axes}){where} {{ {body} }} }} }}"""
 
 
 def decided(text: str, rules: list[Rule]) -> tuple[Attribute | None, GridOp]:

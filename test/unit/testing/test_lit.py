@@ -148,6 +148,8 @@ def test_lines_are_split(text: str, expected: list[list[list[str]]]):
 def test_redirections():
     (command,) = parse_run_line("a x 2>&1 < in > out")[0]
     assert command == Command(["a", "x"], merge_stderr=True, stdin_file="in", stdout_file="out")
+    (command,) = parse_run_line("a --cases 2 2>&1")[0]
+    assert command.words == ["a", "--cases", "2"] and command.merge_stderr
     (command,) = parse_run_line("not a 2> errors")[0]
     assert command == Command(["a"], inverted=True, stderr_file="errors")
 

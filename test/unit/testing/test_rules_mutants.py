@@ -2,35 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import lru_cache
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from counts import FULL
-from stepwell.core.messages.diagnostics import OperationError, StepwellError
-from stepwell.core.text.parsing import make_context, parse_text
-from stepwell.patterns.language.patterns import Op, all_below
+from stepwell.core.codegens import find_codegen
+from stepwell.core.messages.diagnostics import StepwellError
+from stepwell.core.text.parsing import make_context
 from stepwell.patterns.language.registry import CONDITIONS
 from stepwell.patterns.language.rules import Rule
-from stepwell.patterns.running.driver import Driver
 from stepwell.patterns.text.loading import rules_of_text
+from stepwell.rewrites.fusion.rules import group_rules_of_text, shipped_group_rules
+from stepwell.rewrites.partition.pattern_tables import pattern_table, shipped_tables
 from stepwell.rewrites.shipped import SHIPPED, shipped_rules
+from stepwell.schedule.default.schedule_rules import shipped_schedule_rules
 from stepwell.testing.rules.checking import RuleCheck, Settings
+from stepwell.testing.rules.filechecked import FileCheckTests, group_rules_replaced
+from stepwell.testing.rules.group_mutants import group_mutants_of
 from stepwell.testing.rules.mutants import Mutant, mutants_of
 from stepwell.testing.rules.mutation import (
     LEAST_CAUGHT,
     MutantReport,
     MutationSummary,
+    check_group_mutants,
     check_mutants,
     shipped_reasons,
     stale,
 )
-from xdsl.dialects import func
-from xdsl.dialects.builtin import ModuleOp
 
 CTX = make_context()
-FILECHECK = Path(__file__).resolve().parents[2] / "filecheck" / "rewrites"
+TESTS = FileCheckTests(CTX)
+DECIDING = [(name, entry.rule) for name in shipped_tables() for entry in pattern_table(name, CTX)]
+DECIDING += [("schedules", rule) for rule in shipped_schedule_rules()]
 ALL = [(name, rule) for name in SHIPPED for rule in shipped_rules(name)]
 
 
@@ -148,6 +152,78 @@ def test_conditions_of_cost_and_structure_are_a_class_of_their_own() -> None:
     assert found["drop condition 'same-type'(%x, %root)"] == "equivalent"
 
 
+def test_faults_in_numbers_and_comparisons() -> None:
+    text = """pattern.rule "long" : relu(relu(%x)) => relu(%x) where size(%x, 0) * 2 >= 8"""
+    assert [what for what in mutants(text) if "size" in what] == [
+        "drop condition 'size(%x, 0) * 2 >= 8'",
+        "condition 'size(%x, 0) * 2 >= 8' becomes 'size(%x, 0) * 2 > 8'",
+        "condition 'size(%x, 0) * 2 >= 8' becomes 'size(%x, 1) * 2 >= 8'",
+        "condition 'size(%x, 0) * 2 >= 8' becomes 'size(%x, 0) * 3 >= 8'",
+        "condition 'size(%x, 0) * 2 >= 8' becomes 'size(%x, 0) * 2 >= 9'",
+    ]
+
+
+def test_faults_in_rules_that_decide() -> None:
+    rules = [entry.rule for entry in pattern_table("openblas", CTX)] + list(shipped_schedule_rules())
+    found = {rule.name: [mutant.what for mutant in mutants_of(CTX, rule)] for rule in rules}
+    assert {"%root without alternative 0", "%root without alternative 1"} <= set(found["openblas.matmul"])
+    assert {
+        "axis %column is reduce instead of spatial",
+        "the arguments of %block in their order only",
+        "anything at %others",
+        "condition 'mod(extent(%column) / 16, 4) == 0' becomes 'mod(extent(%column) / 16, 4) != 0'",
+        "condition 'runs-often'(%block) becomes iterations = 2097153 : i64",
+        "decide stepwell.tiling = #schedule.transpose<side = 5>",
+    } <= set(found["turn-four-tiles"])
+
+
+def test_faults_in_rules_of_groups() -> None:
+    (rule,) = group_rules_of_text("""pattern.group_rule "g"
+      : [reduction, out-fusable] %producer into [elementwise, broadcast] %consumer through elementwise %between
+      where post-dominated(%producer, %consumer, %between), same-rows(%producer, %consumer)""")
+    assert [mutant.what for mutant in group_mutants_of(rule)] == [
+        "the producer may not be reduction",
+        "the producer may not be out-fusable",
+        "the consumer may not be elementwise",
+        "the consumer may not be broadcast",
+        "the consumer may be injective",
+        "the between may not be elementwise",
+        "the between may be broadcast",
+        "condition 'post-dominated'(producer, consumer, between) becomes 'single-use'",
+        "drop condition 'same-rows'(producer, consumer)",
+        "condition 'same-rows'(producer, consumer) is not about the producer",
+        "condition 'same-rows'(producer, consumer) is not about the consumer",
+    ]
+
+
+def test_a_code_generator_refuses_what_a_rule_gives_it() -> None:
+    text = """pattern.rule "t.matmul" : matmul(%x, %w) => partition"""
+    (rule,) = rules_of_text(text)
+    assert RuleCheck(CTX, rule, Settings(cases=4), find_codegen("openblas")).run().verdict == "different"
+    (_, right) = (entry.rule for entry in pattern_table("openblas", CTX))
+    assert RuleCheck(CTX, right, Settings(cases=4), find_codegen("openblas")).run().is_good
+
+
+def test_filecheck_tests_notice_what_values_do_not(tmp_path: Path) -> None:
+    """A test that fails with the mutant counts, one that fails without it says nothing."""
+    (rule, *others) = shipped_group_rules()
+    other = replace(rule, name="renamed")
+    text = """// RUN: stepwell-opt %s -p plan-fusion | filecheck %s
+    // CHECK: graph.matmul {{.*}}"{0}"
+    func.func @main(%x: tensor<2x2xf32>) -> tensor<2x2xf32> {
+      %0 = graph.matmul %x, %x : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+      %1 = graph.relu %0 : (tensor<2x2xf32>) -> tensor<2x2xf32>
+      func.return %1 : tensor<2x2xf32>
+    }"""
+    tests = {name: FileCheckTests(CTX, tmp_path / name) for name in (rule.name, "no-such")}
+    for name in tests:
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "test.mlir").write_text(text.replace("{0}", name))
+    found = [each.failing("fusion", lambda: group_rules_replaced([other, *others])) for each in tests.values()]
+    assert found == ["test.mlir", None]
+    assert tests[rule.name].failing("fusion", lambda: group_rules_replaced([rule, *others])) is None
+
+
 def test_survivors_are_counted_and_listed() -> None:
     text = """
     pattern.rule "abs-of-negative" {
@@ -180,16 +256,19 @@ def test_reasons_that_are_stale_or_empty(tmp_path: Path) -> None:
 
 
 def test_reasons_name_shipped_rules() -> None:
-    names = {rule.name for _, rule in ALL}
+    names = {rule.name for _, rule in (*ALL, *DECIDING)} | {rule.name for rule in shipped_group_rules()}
     assert [rule for rule, _ in shipped_reasons() if rule not in names] == []
 
 
 def test_shipped_rules_mutated() -> None:
     """In CI a sample; whole, survivors are to be the listed ones."""
     reasons = shipped_reasons()
-    rules = ALL if FULL else ALL[::9]
+    rules = [*ALL, *DECIDING] if FULL else ALL[5::9]
     settings = Settings(cases=25 if FULL else 12)
-    reports = list(check_mutants(rules, settings, reasons=reasons, every=1 if FULL else 6, ctx=CTX))
+    tests = TESTS if FULL else None
+    reports = list(check_mutants(rules, settings, reasons=reasons, every=1 if FULL else 9, ctx=CTX, tests=tests))
+    if FULL:
+        reports += check_group_mutants(shipped_group_rules(), settings, reasons=reasons, ctx=CTX, tests=TESTS)
     found = MutationSummary(reports)
     assert found.share >= (LEAST_CAUGHT if FULL else 0.75), "\n".join(map(str, found.reports))
     if FULL:
@@ -200,54 +279,21 @@ def test_shipped_rules_mutated() -> None:
 # Conditions on cost and structure: FileCheck tests see what values do not.
 
 
-@lru_cache(maxsize=1)
-def programs() -> list[tuple[str, ModuleOp]]:
-    """The programs of the FileCheck tests of rewrites, with their text."""
-    found = []
-    for path in sorted(FILECHECK.rglob("*.mlir")):
-        text = path.read_text(encoding="utf-8")
-        if "RUN: not" in text or "pattern." in text:
-            continue
-        for chunk in text.split("// -----"):
-            try:
-                module = parse_text(CTX, chunk, path.name)
-            except Exception:  # a test of an error
-                continue
-            if any(isinstance(op, func.FuncOp) for op in module.body.ops):
-                found.append((chunk, module))
-    return found
-
-
-def functions(rule: Rule) -> Iterator[ModuleOp]:
-    """Every program of the FileCheck tests that has an op which may be a root of `rule`, and what may be below it."""
-    ops = [pattern.names for pattern in all_below(rule.lhs) if isinstance(pattern, Op)]
-    return (module for text, module in programs() if all(any(n in text for n in names) for names in ops))
-
-
-def result(module: ModuleOp, rule: Rule) -> str:
-    copy = module.clone()
-    try:
-        Driver(CTX, [rule], limit=20).run(copy)
-    except OperationError as error:  # no fixed point, say
-        return str(error)
-    return str(copy)
-
-
 COSTLY = [
-    (rule, mutant)
-    for _, rule in ALL
+    (file, rule, mutant)
+    for file, rule in ALL
     for mutant in mutants_of(CTX, rule)
     if mutant.protects != "value" and mutant.equivalent is None
 ]
 
 
 @pytest.mark.parametrize(
-    "rule, mutant", COSTLY if FULL else COSTLY[::3], ids=lambda each: each.name if isinstance(each, Rule) else each.what
+    "file, rule, mutant", COSTLY[::9], ids=lambda each: each if isinstance(each, str) else getattr(each, "name", "")
 )
-def test_dropped_condition_on_cost_or_structure_changes_a_filecheck_test(rule: Rule, mutant: Mutant) -> None:
+def test_dropped_condition_on_cost_or_structure_fails_a_filecheck_test(file: str, rule: Rule, mutant: Mutant) -> None:
+    """A sample. `test_shipped_rules_mutated` looks at all of them when it is whole."""
     known = shipped_reasons().get((rule.name, mutant.what))
-    seen = any(result(module, rule) != result(module, mutant.rule) for module in functions(rule))
-    assert seen != (known is not None), known
+    assert (TESTS.failing_for(file, rule, mutant.rule) is None) is (known is not None), mutant.what
 
 
 def test_what_conditions_protect() -> None:

@@ -25,6 +25,33 @@ func.func @integer_conv2d(%x: tensor<1x3x8x8xui8>, %w: tensor<4x3x3x3xi8>, %sx: 
   func.return %y : tensor<1x4x8x8xf32>
 }
 
+/// Weights without signs whose zero point is in the middle have none when they have got signs.
+// CHECK-LABEL: func.func @integer_conv2d_of_unsigned_weights(
+func.func @integer_conv2d_of_unsigned_weights(%x: tensor<1x3x8x8xi8>, %w: tensor<4x3x3x3xui8>, %s: tensor<f32>) -> tensor<1x4x6x6xf32> {
+  // CHECK: %[[F:.*]] = graph.bitwise_xor %w
+  // CHECK: %[[W:.*]] = graph.astype %[[F]], dtype = i8
+  // CHECK: graph.conv2d %x, %[[W]], out_dtype = i32
+  %zx = graph.full 0 : tensor<i8>
+  %zw = graph.full 128 : tensor<ui8>
+  %a = graph.dequantize %x, %s, %zx : (tensor<1x3x8x8xi8>, tensor<f32>, tensor<i8>)
+  %b = graph.dequantize %w, %s, %zw : (tensor<4x3x3x3xui8>, tensor<f32>, tensor<ui8>)
+  %y = graph.conv2d %a, %b : (tensor<1x3x8x8xf32>, tensor<4x3x3x3xf32>)
+  func.return %y : tensor<1x4x6x6xf32>
+}
+
+/// 0 is the least of the weights without signs. It was taken for the middle.
+// CHECK-LABEL: func.func @no_integer_conv2d_of_unsigned_weights(
+func.func @no_integer_conv2d_of_unsigned_weights(%x: tensor<1x3x8x8xi8>, %w: tensor<4x3x3x3xui8>, %s: tensor<f32>) -> tensor<1x4x6x6xf32> {
+  // CHECK: graph.conv2d %{{.*}} -> tensor<1x4x6x6xf32>
+  // REMARK: remark: {{.*}}kept on floats: the zero point of the weights is not in the middle of their range
+  %zx = graph.full 0 : tensor<i8>
+  %zw = graph.full 0 : tensor<ui8>
+  %a = graph.dequantize %x, %s, %zx : (tensor<1x3x8x8xi8>, tensor<f32>, tensor<i8>)
+  %b = graph.dequantize %w, %s, %zw : (tensor<4x3x3x3xui8>, tensor<f32>, tensor<ui8>)
+  %y = graph.conv2d %a, %b : (tensor<1x3x8x8xf32>, tensor<4x3x3x3xf32>)
+  func.return %y : tensor<1x4x6x6xf32>
+}
+
 /// The scales of the weights are those of input channels.
 // CHECK-LABEL: func.func @no_integer_conv2d_of_input_scales(
 func.func @no_integer_conv2d_of_input_scales(%x: tensor<1x3x8x8xi8>, %w: tensor<4x3x3x3xi8>, %sx: tensor<f32>, %sw: tensor<3xf32>) -> tensor<1x4x6x6xf32> {
@@ -113,7 +140,8 @@ func.func @signed_bytes(%x: tensor<4xf32>) -> tensor<4xf32> {
 /// The unsigned bytes are a result.
 // CHECK-LABEL: func.func @no_signed_bytes(
 func.func @no_signed_bytes(%x: tensor<4xf32>, %s: tensor<f32>) -> (tensor<4xui8>, tensor<4xf32>) {
-  // CHECK: graph.quantize %x, {{.*}} -> tensor<4xui8>
+  // CHECK: %[[Q:.*]] = graph.quantize %x, {{.*}} -> tensor<4xui8>
+  // CHECK-NEXT: graph.dequantize %[[Q]], {{.*}}ui8
   %z = graph.full 10 : tensor<ui8>
   %q = graph.quantize %x, %s, %z : (tensor<4xf32>, tensor<f32>, tensor<ui8>)
   %y = graph.dequantize %q, %s, %z : (tensor<4xui8>, tensor<f32>, tensor<ui8>)

@@ -1,9 +1,17 @@
-// RUN: stepwell-opt --test-rules=%S/mine.rules | filecheck %s
 // RUN: stepwell-opt --check-rules=%S/mine.rules | filecheck %s --check-prefix=SET
-// RUN: not stepwell-opt --mutate-rules=%S/mine.rules 2>&1 | filecheck %s --check-prefix=MUTANTS
+// RUN: not stepwell-opt --test-rules=%S/wrong.rules --cases 2 | filecheck %s
+// RUN: stepwell-opt --test-rules=%S/rare.rules --cases 1 | filecheck %s --check-prefix=RARE
+// RUN: stepwell-opt --mutate-rules=%S/wrong.rules --cases 2 | filecheck %s --check-prefix=MUTANTS
 
-/// A decision changes no value, so there is nothing to compare.
-// CHECK: sums-of-rows: it decides about loops and changes no value
-// CHECK: 0 rules: 0 right, 0 wrong, 0 not exercised
 // SET: note: rules without a replacement, which were left out: 3
-// MUTANTS: mine.rules has no rules with a replacement
+
+/// A decision that the kernel refuses is wrong.
+// CHECK: WRONG tiles-of-anything (exact): different; applied 1 of
+// CHECK-NEXT: block {{.*}} cannot have 'stepwell.tiling' = #schedule.transpose<side = 4>
+// CHECK: 1 rules: 0 right, 1 wrong, 0 not exercised
+
+/// Loops that random programs do not have are no failure.
+// RARE: -     copies-of-one-size: it decides nothing about the loops of {{[0-9]+}} random programs
+// RARE: 0 rules: 0 right, 0 wrong, 0 not exercised
+
+// MUTANTS: wrong: 1 rules, 1 mutants, 1 caught (100.0%), 0 survived
