@@ -30,7 +30,7 @@ from .faults import LoopFault, fault, listed
 from .storage import Buffer, Storage, new_buffer, span_of, typed
 
 Weights = Callable[[str], Array]
-"""Returns the array of a weight, by its key."""
+"""Returns the array of a weight, by its key. What nothing has written is masked in it."""
 
 
 @dataclass
@@ -124,7 +124,11 @@ class Arguments:
         if argument.role == "weight":
             key = argument.attributes.get(KEY)
             assert isinstance(key, StringAttr)
-            return self._given(argument, np.asarray(self._weights(key.data))).protected("it is a weight")
+            weight = self._weights(key.data)
+            buffer = self._given(argument, np.asarray(weight))
+            if isinstance(weight, np.ma.MaskedArray):
+                buffer.mask[buffer.places()[np.ma.getmaskarray(weight)]] = 0
+            return buffer.protected("it is a weight")
         if argument.role == "arena":
             size = argument.attributes.get(BYTES)
             bytes_ = size.value.data if isinstance(size, IntegerAttr) else prod(argument.type.get_shape())
@@ -183,22 +187,28 @@ class Arguments:
 
         Raises `LoopFault` for an element that nothing has written.
         """
-        types = _result_types(self._entry)
-        outputs = [
-            (argument, value)
-            for argument, value in zip(self._arguments, self.values, strict=True)
-            if argument.role in ("output", "buffer") and isinstance(value, Buffer)
-        ]
-        found: list[Array] = []
-        for number, (argument, buffer) in enumerate(outputs):
+        for argument, buffer in self._outputs():
             missing = ~buffer.are_written()
             if missing.any():
                 at = listed(np.argwhere(missing)[0])
                 message = f"element {at} of '{argument.name}' is returned, but nothing has written it"
                 raise fault("unwritten", self._entry, message)
-            array = buffer.array()
-            found.append(array.view(types[number]) if len(types) == len(outputs) else array)
-        return tuple(found)
+        return tuple(map(np.asarray, self.outputs_as_written()))
+
+    def outputs_as_written(self) -> tuple[np.ma.MaskedArray, ...]:
+        """Returns the arrays that `outputs` returns. What nothing has written is masked in them."""
+        types, outputs = _result_types(self._entry), self._outputs()
+        found = [np.ma.MaskedArray(buffer.array(), ~buffer.are_written()) for _, buffer in outputs]
+        return tuple(
+            array.view(types[number]) if len(types) == len(outputs) else array for number, array in enumerate(found)
+        )
+
+    def _outputs(self) -> list[tuple[Argument, Buffer]]:
+        return [
+            (argument, value)
+            for argument, value in zip(self._arguments, self.values, strict=True)
+            if argument.role in ("output", "buffer") and isinstance(value, Buffer)
+        ]
 
 
 def flattened(values: Sequence[Any], arguments: Sequence[Argument]) -> list[Any]:

@@ -128,7 +128,11 @@ def _run(
 
 
 def _weight(machine: Machine, entry: Operation, key: str, weights: Mapping[str, Array]) -> Array:
-    """Returns a weight that is given, or the result of a prepare function."""
+    """
+    Returns a weight that is given, or the result of a prepare function.
+
+    Of such a result, padding that nobody reads need not be written: it is masked.
+    """
     if (found := weight_array(weights, key)) is not None:
         return found
     function = prepare_function(key)
@@ -139,7 +143,7 @@ def _weight(machine: Machine, entry: Operation, key: str, weights: Mapping[str, 
     name = symbol_of(prepare)
     assert name is not None
     control.call(machine, prepare, name, flattened(arguments.values, arguments_of(prepare)))
-    return arguments.outputs()[int(key.partition("#")[2])]
+    return arguments.outputs_as_written()[int(key.partition("#")[2])]
 
 
 def _prepare(machine: Machine, entry: Operation, name: str) -> tuple[Operation, dict[str, str]]:

@@ -24,7 +24,7 @@ gc.disable()
 _UNHEALTHY = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example]
 
 settings.register_profile(
-    "ci", max_examples=12, derandomize=True, deadline=None, database=None, suppress_health_check=_UNHEALTHY
+    "ci", max_examples=6, derandomize=True, deadline=None, database=None, suppress_health_check=_UNHEALTHY
 )
 settings.register_profile(
     "full", max_examples=200, deadline=None, database=None, print_blob=True, suppress_health_check=_UNHEALTHY
@@ -42,6 +42,39 @@ def pytest_report_header(config: pytest.Config) -> str:
     # test/full.py passes the seed as --hypothesis-seed; under `ci` every example follows from the test itself.
     seed = config.getoption("--hypothesis-seed", None)
     return f"hypothesis profile: full, seed {seed}" if FULL else "hypothesis profile: ci, derandomized"
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line(
+        "markers", "ci_cases(count): CI runs so many cases of this test, spread over all. 0: with STEPWELL_FULL=1 only."
+    )
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """
+    Leaves out the cases that CI does not run. `STEPWELL_FULL=1` runs all, and so does pytest where it is given files.
+
+    A test process gives a list of its own, and all lists must be the same. So nothing is drawn.
+    """
+    if FULL or not all(Path(each).is_dir() for each in config.args):
+        return
+    tests: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        if item.get_closest_marker("ci_cases"):
+            tests.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    left_out = {id(item) for cases in tests.values() for item in cases} - {
+        id(item) for cases in tests.values() for item in _spread(cases)
+    }
+    config.hook.pytest_deselected(items=[item for item in items if id(item) in left_out])
+    items[:] = [item for item in items if id(item) not in left_out]
+
+
+def _spread(cases: list[pytest.Item]) -> list[pytest.Item]:
+    """Returns as many of the cases of a test as its mark says, in even steps."""
+    marker = cases[0].get_closest_marker("ci_cases")
+    assert marker is not None
+    count = min(marker.args[0], len(cases))
+    return [cases[(2 * number + 1) * len(cases) // (2 * count)] for number in range(count)]
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:

@@ -223,6 +223,7 @@ def _runs(pid: int) -> bool:
         return False
 
 
+@pytest.mark.ci_cases(0)
 def test_a_quick_run_and_its_page(tmp_path: Path):
     kernels, compile_time, copy = tmp_path / "k.json", tmp_path / "c.json", tmp_path / "page.md"
     names = ["gemm_100x100x100", "empty"]

@@ -7,9 +7,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 BENCH = Path(__file__).parents[3] / "bench"
 
 
+@pytest.mark.ci_cases(0)
 def test_an_import_wants_less_than_twice_and_a_half_the_size_of_the_model(tmp_path: Path) -> None:
     figures = tmp_path / "figures.json"
     command = [sys.executable, str(BENCH / "import_onnx.py"), "--no-compile", "--size", "64"]

@@ -65,6 +65,7 @@ def program(name: str) -> ModuleOp:
     return parse(PROGRAMS / name if (PROGRAMS / name).exists() else EXAMPLES / name, ctx=CTX)
 
 
+@pytest.mark.ci_cases(1)
 @pytest.mark.parametrize(
     "name",
     [

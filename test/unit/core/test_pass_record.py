@@ -208,6 +208,7 @@ def test_a_record_reads_as_it_was_written(tmp_path: Path):
     assert [row.make() for row in record.passes] == passes
 
 
+@pytest.mark.ci_cases(1)
 @pytest.mark.parametrize("name", ["mlp", "two_functions", "reductions"])
 def test_a_replay_gives_the_same(name: str, tmp_path: Path):
     path = ROOT / "test" / "programs" / f"{name}.mlir"

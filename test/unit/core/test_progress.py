@@ -164,6 +164,7 @@ def test_passes_tell_their_names_and_what_follows(terminal: Terminal) -> None:
     assert "compile:   0%|                    | 00:00, canonicalize" in terminal.getvalue()
 
 
+@pytest.mark.ci_cases(1)
 @pytest.mark.parametrize("arguments", [("run", "p.mlir", "--random", "0", "--no-cache"), ("opt", "p.mlir", "-p", "O3")])
 def test_tools_show_it_on_a_terminal_and_nowhere_else(arguments: tuple[str, ...], tmp_path: Path) -> None:
     path = tmp_path / "p.mlir"

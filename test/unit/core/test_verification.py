@@ -14,7 +14,7 @@ from xdsl.dialects import arith, builtin, cf, func, test
 from xdsl.dialects.builtin import ModuleOp, i1, i32
 from xdsl.ir import Block, Region
 
-CHAIN = 20_000 if FULL else 6_000
+CHAIN = 20_000 if FULL else 2_500
 
 
 def graph_region(edges: dict[int, list[int]], count: int) -> tuple[Region, list[Block]]:

@@ -32,6 +32,7 @@ FAILING = {
 }
 
 
+@pytest.mark.ci_cases(10)
 @pytest.mark.parametrize("dtype", list(NUMPY))
 @pytest.mark.parametrize("op", list(FAILING))
 def test_indices_are_checked(op: str, dtype: str) -> None:
@@ -94,6 +95,7 @@ def test_scatter_of_many_rows() -> None:
     assert np.array_equal(found, expected)
 
 
+@pytest.mark.ci_cases(1)
 @pytest.mark.parametrize("k", [1, 7, 64, 500])
 def test_top_k_of_long_rows(k: int) -> None:
     rng = np.random.default_rng(k)

@@ -101,6 +101,7 @@ def mask_of(rng: np.random.Generator, case: dict[str, Any], shape: tuple[int, ..
     return np.where(rng.random(shape) < 0.4, -np.inf, floats(rng, *shape)).astype(np.float32)
 
 
+@pytest.mark.ci_cases(0)
 @settings(max_examples=120 if FULL else 6, deadline=None)
 @given(cases())
 def test_any_attention(case: dict[str, Any]) -> None:
@@ -212,6 +213,7 @@ def test_sizes_that_are_not_known() -> None:
 TURNS = list(product((0, 1), (0, 4), (False, True), (False, True)))
 
 
+@pytest.mark.ci_cases(3)
 @pytest.mark.parametrize(("interleaved", "turned", "packed", "positions"), TURNS if FULL else TURNS[::3])
 def test_positions_turn_pairs(interleaved: int, turned: int, packed: bool, positions: bool) -> None:
     rng = np.random.default_rng(4)

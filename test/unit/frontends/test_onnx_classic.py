@@ -114,6 +114,7 @@ def walked(forest: dict[str, Any], x: Array, targets: int, function: int) -> Arr
     return result
 
 
+@pytest.mark.ci_cases(2)
 @pytest.mark.parametrize(("modes", "function"), [([0], 1), ([0, 3, 4], 0), ([1, 2, 5, 6], 2), ([0, 6], 3)])
 def test_forests(modes: list[int], function: int) -> None:
     from onnx import numpy_helper
@@ -144,6 +145,7 @@ def test_a_tree_that_leads_back_is_refused() -> None:
 # N-grams
 
 
+@pytest.mark.ci_cases(2)
 @pytest.mark.parametrize("mode", ["TF", "IDF", "TFIDF"])
 @pytest.mark.parametrize(("least", "most", "skips"), [(1, 2, 0), (2, 3, 2), (1, 1, 3)])
 def test_n_grams(mode: str, least: int, most: int, skips: int) -> None:

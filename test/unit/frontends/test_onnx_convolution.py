@@ -56,6 +56,7 @@ def scattered(x: Array, w: Array, strides: Ints, dilations: Ints, before: Ints, 
     return result
 
 
+@pytest.mark.ci_cases(2)
 @pytest.mark.parametrize("rank", [1, 3, 4])
 def test_convolutions_of_every_rank(rank: int) -> None:
     rng = np.random.default_rng(rank)

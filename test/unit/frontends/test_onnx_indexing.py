@@ -41,6 +41,7 @@ def test_reductions_that_are_unknown_are_refused() -> None:
         text_of("ScatterND", inputs, version=18, reduction="sum")
 
 
+@pytest.mark.ci_cases(2)
 @pytest.mark.parametrize("mode", ["linear", "circular"])
 @pytest.mark.parametrize("axis", [1, -2, -1])
 def test_tensor_scatter(mode: str, axis: int) -> None:
@@ -144,6 +145,7 @@ EQUATIONS = [
 ]
 
 
+@pytest.mark.ci_cases(7)
 @pytest.mark.parametrize("case", EQUATIONS, ids=[case[0] for case in EQUATIONS])
 def test_einsum(case: tuple[Any, ...]) -> None:
     equation, *shapes = case

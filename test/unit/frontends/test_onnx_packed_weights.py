@@ -63,6 +63,7 @@ def theirs(made: Any, x: Array) -> Array:
     return session.run(None, {"A": x})[0]
 
 
+@pytest.mark.ci_cases(2)
 @pytest.mark.parametrize(("bits", "block", "shape", "zeros"), CASES)
 def test_as_onnxruntime(bits: int, block: int, shape: tuple[int, int, int], zeros: bool) -> None:
     inputs = inputs_of(bits, block, shape, zeros)

@@ -144,11 +144,13 @@ def check(
         np.testing.assert_allclose(one, wanted, rtol=1e-10, atol=1e-12)
 
 
+@pytest.mark.ci_cases(1)
 @pytest.mark.parametrize(("operator", "steps", "options"), CASES)
 def test_layers(operator: str, steps: int, options: dict[str, Any]) -> None:
     check(operator, steps, options, DEFAULTS[operator])
 
 
+@pytest.mark.ci_cases(1)
 @pytest.mark.parametrize("operator", list(GATES))
 def test_batch_first(operator: str) -> None:
     check(operator, 3, {"direction": "bidirectional"}, DEFAULTS[operator], layout=1, known=False)

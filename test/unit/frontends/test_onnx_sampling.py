@@ -18,6 +18,7 @@ Array = np.ndarray[Any, Any]
 RNG = np.random.default_rng(13)
 
 
+@pytest.mark.ci_cases(0)
 @settings(max_examples=60 if FULL else 9)
 @given(data=st.data())
 def test_samples_of_grids(data: st.DataObject) -> None:
@@ -76,6 +77,7 @@ def test_convolutions_with_moved_taps(masked: bool) -> None:
         assert abs(found[0, o, i, j] - total) < 1e-4
 
 
+@pytest.mark.ci_cases(1)
 @pytest.mark.parametrize("coordinates", ["half_pixel", "output_half_pixel"])
 @pytest.mark.parametrize("mode", ["avg", "max"])
 def test_aligned_regions(mode: str, coordinates: str) -> None:

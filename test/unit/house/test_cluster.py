@@ -31,6 +31,7 @@ func.func @main(%x: tensor<4x8xf32>, %rows: tensor<4xi64>) -> (tensor<4x4xf32>, 
 WEIGHT = np.arange(32, dtype=np.float32).reshape(8, 4)
 
 
+@pytest.mark.ci_cases(0)
 @pytest.mark.parametrize("engine", ["dask"])  # Ray, a package of 80 MB, is for `make test-cluster`
 def test_a_worker_is_killed_half_way(engine: str) -> None:
     """The script compares all results with NumPy. Its log of 200 chunks and of the tuner is in docs/acceptance."""

@@ -56,6 +56,7 @@ def test_the_commands_of_the_page_work(folder: Path, page: str) -> None:
         assert finished.exit_code == 0, f"{line}\n{finished.stderr.decode()}"
 
 
+@pytest.mark.ci_cases(4)
 @pytest.mark.parametrize("page", PROGRAMS)
 def test_the_python_lines_of_the_page_run(folder: Path, page: str) -> None:
     """In a child of this process, since pages register ops and code generators."""

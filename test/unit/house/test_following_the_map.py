@@ -414,6 +414,7 @@ COMPLETE = (
 """Tests that find out what a change of the package has left out."""
 
 
+@pytest.mark.ci_cases(0)
 def test_the_five_rows_leave_nothing_out(
     tree: Path, rule: Change, pass_: Change, primitive: Change, target: Change, op: Change
 ) -> None:

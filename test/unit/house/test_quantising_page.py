@@ -13,6 +13,7 @@ from stepwell.tools.main import main
 PAGE = Path(__file__).parents[3] / "docs" / "quantising.md"
 
 
+@pytest.mark.ci_cases(0)
 def test_the_page_is_followed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -178,6 +178,7 @@ CASES = [
 ]  # fmt: skip
 
 
+@pytest.mark.ci_cases(13)
 @pytest.mark.parametrize(("body", "headers", "status", "message"), CASES, ids=[case[3][:30] for case in CASES])
 def test_what_is_refused(server: Server, body: bytes, headers: dict[str, str], status: int, message: str) -> None:
     # A body that is much too long is not read, so its client may see that the connection is closed.

@@ -77,6 +77,7 @@ def test_the_source_archive_has_docs_and_tests(archives: tuple[Path, Path]) -> N
     assert not [name for name in names if "__pycache__" in name or name.startswith(".git/")]
 
 
+@pytest.mark.ci_cases(0)
 def test_the_wheel_is_the_same_twice(source: Path, archives: tuple[Path, Path]) -> None:
     first = archives[1].read_bytes()
     for path in source.rglob("*.py"):
@@ -92,6 +93,7 @@ def test_the_wheel_has_what_it_runs_and_what_it_shows(archives: tuple[Path, Path
     assert {"docs", "examples", "py.typed"} <= rooms and not {"test", "bench"} & rooms
 
 
+@pytest.mark.ci_cases(0)
 @pytest.mark.parametrize("page", PAGES)
 def test_whoever_copies_the_blocks_of_a_page_succeeds(environment: dict[str, str], tmp_path: Path, page: str) -> None:
     """In an empty folder, without a checkout. What a page installs is there."""
@@ -109,6 +111,7 @@ def test_the_first_page_has_five_commands(archives: tuple[Path, Path]) -> None:
     assert len(commands((ROOT / "docs" / "get-started.md").read_text(encoding="utf-8"))) <= 5
 
 
+@pytest.mark.ci_cases(0)
 def test_examples_are_listed_and_copied(environment: dict[str, str], tmp_path: Path) -> None:
     listed = run(environment, tmp_path, "-m", "stepwell.tools.example")
     assert "serving            A server for a model\n" in listed
@@ -121,6 +124,7 @@ def test_the_package_is_the_installed_one(environment: dict[str, str], tmp_path:
     assert Path(found.strip()).parent == Path(environment["STEPWELL_TEST_SITE"]) / "stepwell"
 
 
+@pytest.mark.ci_cases(0)
 def test_the_tools_work(environment: dict[str, str], tmp_path: Path) -> None:
     (tmp_path / "p.mlir").write_text(PROGRAM)
     simplified = run(environment, tmp_path, "-m", "stepwell.tools.opt", "p.mlir", "-p", "simplify-expr")
@@ -130,6 +134,7 @@ def test_the_tools_work(environment: dict[str, str], tmp_path: Path) -> None:
     assert shown.startswith("result0: tensor<2x3xf32> [")
 
 
+@pytest.mark.ci_cases(0)
 def test_type_checkers_see_the_types(environment: dict[str, str]) -> None:
     package = Path(environment["STEPWELL_TEST_SITE"]) / "stepwell"
     assert (package / "py.typed").exists()
@@ -146,6 +151,7 @@ EXTENDING = ROOT / "docs" / "extending.md"
 EXAMPLE = ROOT / "examples" / "mixin_dialect"
 
 
+@pytest.mark.ci_cases(0)
 def test_a_package_is_made_by_copying_the_blocks_of_extending(environment: dict[str, str], tmp_path: Path) -> None:
     saved = {block.file: block.text for block in blocks(EXTENDING.read_text(encoding="utf-8")) if block.file}
     installed(saved["pyproject.toml"], tmp_path)

@@ -101,6 +101,7 @@ def inputs(count: int) -> list[Array]:
     return [*values, np.array(count, np.int64)]
 
 
+@pytest.mark.ci_cases(6)
 @pytest.mark.parametrize("pipeline", PIPELINES)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_programs_with_regions_and_calls(name: str, pipeline: str) -> None:

@@ -97,6 +97,7 @@ def test_random_orders_of_passes_keep_the_results(seed: int) -> None:
     check(random_program(seed, 8, smooth=smooth), random_order(seed), smooth)
 
 
+@pytest.mark.ci_cases(2)
 @pytest.mark.parametrize("name", ["lower-graph-to-loops", "fuse-loops", "inline-loops", "bufferize"])
 def test_passes_change_nothing_the_second_time(name: str) -> None:
     before = {

@@ -116,12 +116,14 @@ def function_source(name: str, type_: str = "f32", arity: int = 1) -> str:
     }}"""
 
 
+@pytest.mark.ci_cases(2)
 @pytest.mark.parametrize("name", CASES)
 def test_error_bound_and_edges(name: str) -> None:
     x = arguments_of(name)
     assert_within(name, native.run_f32(name, x), CASES[name].exact(x), CASES[name].bound, x)
 
 
+@pytest.mark.ci_cases(2)
 @pytest.mark.parametrize("name", [name for name in CASES if name != "sqrt"])
 def test_native_vectors_and_numpy_agree_to_the_bit(name: str) -> None:
     x = arguments_of(name)[: points.COUNT // 2]
@@ -268,6 +270,7 @@ LIMITS: dict[str, list[tuple[float, float]]] = {
 }
 
 
+@pytest.mark.ci_cases(9)
 @pytest.mark.parametrize("name", LIMITS)
 def test_limits_are_exact(name: str) -> None:
     x, expected = (np.array(column, np.float32) for column in zip(*LIMITS[name], (NAN, NAN), strict=True))

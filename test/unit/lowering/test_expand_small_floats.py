@@ -106,6 +106,7 @@ def _exact_fma(x: np.ndarray, y: np.ndarray, z: np.ndarray, kind: str) -> np.nda
     return expected
 
 
+@pytest.mark.ci_cases(2)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("lanes", [1, 8])
 def test_fma_rounds_once(kind: str, lanes: int) -> None:
@@ -142,6 +143,7 @@ def _near_ties(kind: str, count: int, seed: int) -> np.ndarray:
     return middle * (1 + offset) * rng.choice([-1, 1], len(middle))
 
 
+@pytest.mark.ci_cases(2)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("lanes", [1, 8])
 def test_truncation_from_f64_rounds_once(kind: str, lanes: int) -> None:
@@ -162,6 +164,7 @@ def test_truncation_from_f64_rounds_once(kind: str, lanes: int) -> None:
     assert_same(found, np.array(expected), x)
 
 
+@pytest.mark.ci_cases(3)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("op", ["sitofp", "uitofp"])
 @pytest.mark.parametrize("width", [8, 16, 32, 64])

@@ -17,12 +17,13 @@ from counts import FULL
 from hostile_loops import HostileProgram
 
 SUPPORT = Path(__file__).parents[2] / "support"
-COUNT = 2000 if FULL else 120
-PARTS = 20 if FULL else 4
+COUNT = 2000 if FULL else 60
+PARTS = 20 if FULL else 2
 
 WRONG_AT_LEAST = 0.25
 
 
+@pytest.mark.ci_cases(1)
 @pytest.mark.parametrize("part", range(PARTS))
 def test_programs_end_as_they_must(part: int) -> None:
     count = COUNT // PARTS

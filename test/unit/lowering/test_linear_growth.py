@@ -52,6 +52,7 @@ def calls_of(text: str) -> int:
     return calls
 
 
+@pytest.mark.ci_cases(0)
 @pytest.mark.parametrize("step", [0, 8], ids=["equal layers", "layers of other sizes"])
 def test_each_layer_costs_what_the_one_before_cost(step: int) -> None:
     def calls(layers: int) -> int:

@@ -56,6 +56,7 @@ def as_python(op: str, a: int, b: int, width: int) -> int:
     return table[op]() % 2**width
 
 
+@pytest.mark.ci_cases(2)
 @pytest.mark.parametrize("width", [8, 32, 64])
 def test_integer_operations_match_python(width: int):
     a, b = pairs(width)
@@ -151,6 +152,7 @@ def test_maximum_with_a_constant_zero_is_exact(line: str, constant: float):
     assert np.array_equal(np.signbit(got[number]), np.signbit(expected[number]))
 
 
+@pytest.mark.ci_cases(2)
 @pytest.mark.parametrize("name", ["f16", "f32", "f64", "bf16"])
 def test_float_comparisons_match_numpy(name: str):
     dtype = FLOATS.get(name, ml_dtypes.bfloat16)
@@ -175,6 +177,7 @@ def test_float_comparisons_match_numpy(name: str):
         assert got.tolist() == want.astype(np.uint8).tolist(), predicate
 
 
+@pytest.mark.ci_cases(6)
 @pytest.mark.parametrize("float_name", ["f16", "f32", "f64"])
 @pytest.mark.parametrize("width", [8, 16, 32, 64])
 def test_casts_of_every_pair_match_numpy(float_name: str, width: int):

@@ -48,6 +48,7 @@ def instructions(text: str) -> list[str]:
     return [line for body in bodies for line in body.splitlines() if line.startswith("  ") and " = phi " not in line]
 
 
+@pytest.mark.ci_cases(2)
 @pytest.mark.parametrize("text", [PROGRAM, *(random_program(seed).text for seed in range(4))])
 def test_nearly_all_instructions_have_a_line(text: str) -> None:
     module = lowered(text)

@@ -47,6 +47,7 @@ def expected(length: int, x: np.ndarray) -> np.ndarray:
     return value
 
 
+@pytest.mark.ci_cases(2)
 @pytest.mark.parametrize("level", range(4))
 def test_a_chain_of_300_ops_runs(level: int) -> None:
     x = np.arange(-6, 6, dtype=np.int32).reshape(3, 4)
@@ -97,6 +98,7 @@ def outputs(folder: Path, *arguments: str) -> list[bytes]:
     return found
 
 
+@pytest.mark.ci_cases(0)
 @pytest.mark.parametrize("arguments", [("-p", "O2"), ("-p", "O3", "-t", "llvm-ir")])
 def test_output_does_not_depend_on_the_hash_seed(arguments: tuple[str, ...], tmp_path: Path) -> None:
     seeds = range(6) if FULL else (3,)
@@ -126,6 +128,7 @@ def swapped(levels: int) -> str:
     return "\n".join([*lines, f"  func.return %v{levels} : {eight}", "}"])
 
 
+@pytest.mark.ci_cases(1)
 @pytest.mark.parametrize("level", [1, 3])
 @pytest.mark.parametrize("make", [doubled, swapped])
 def test_g4_moves_that_double_with_each_level_grow_by_a_bounded_number_of_ops(

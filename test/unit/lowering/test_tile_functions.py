@@ -37,6 +37,7 @@ def test_wide_registers_give_the_same_bits(name: str, columns: int, wide: bool) 
     assert same.all(), x[: len(found)][~same][:5]
 
 
+@pytest.mark.ci_cases(5)
 @pytest.mark.parametrize("columns", [64, 21, None])
 @pytest.mark.parametrize("factor", [1.0, 0.125, 0.17677669])
 def test_relaxed_exponentials(factor: float, columns: int | None) -> None:
@@ -152,6 +153,7 @@ def test_gelu_is_good_to_a_millionth(body: str, exact: Callable[[np.ndarray], np
     assert np.array_equal(np.signbit(found[x == 0]), np.signbit(x[x == 0]))
 
 
+@pytest.mark.ci_cases(4)
 @pytest.mark.parametrize("columns", [64, 21, 5])
 @pytest.mark.parametrize("wide", WIDE)
 @pytest.mark.parametrize(

@@ -24,6 +24,7 @@ SEEDS = 40 if FULL else 1
 PROGRAMS = Path(__file__).parents[2] / "support" / "tile_programs.py"
 
 
+@pytest.mark.ci_cases(1)
 @pytest.mark.parametrize("seed", range(SEEDS))
 @pytest.mark.parametrize("cpu", ["host", "x86-64-v3", "x86-64"])
 def test_random_places(cpu: str, seed: int) -> None:
@@ -193,6 +194,7 @@ def test_comparison_results_are_stored_as_bytes() -> None:
     np.testing.assert_array_equal(found.view(np.uint8), (x < y).view(np.uint8))
 
 
+@pytest.mark.ci_cases(2)
 @pytest.mark.parametrize(
     ("op", "expected"), [("exp", np.exp), ("tanh", np.tanh), ("log1p", lambda v: np.log1p(np.abs(v)))]
 )

@@ -82,6 +82,7 @@ MAP = """{
       }"""
 
 
+@pytest.mark.ci_cases(3)
 @pytest.mark.parametrize("extent", EXTENTS)
 @pytest.mark.parametrize("wide", WIDE)
 def test_maps_of_every_length(extent: int, wide: bool) -> None:
@@ -105,6 +106,7 @@ def sums(kind: str, extent: int, flags: str) -> str:
     return loop(body, extent, rest, "%start = memref.load %s[%c2] : memref<4xf32>|%found =")
 
 
+@pytest.mark.ci_cases(6)
 @pytest.mark.parametrize("extent", EXTENTS)
 @pytest.mark.parametrize(
     ("kind", "flags", "reference"),
@@ -240,7 +242,7 @@ def rows(columns: int) -> str:
     }}"""
 
 
-@settings(max_examples=60 if FULL else 12, deadline=None)
+@settings(max_examples=60 if FULL else 4, deadline=None)
 @given(columns=st.integers(16, 300), seed=st.integers(0, 100))
 def test_rows_of_any_length(columns: int, seed: int) -> None:
     tiles, text = lowered(rows(columns), WIDE[-1])

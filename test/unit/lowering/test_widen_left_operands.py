@@ -58,6 +58,7 @@ def run(text: str, weights: dict[str, Array], x: Array, disabled: list[str], pip
     return [np.asarray(each) for each in program(x)]
 
 
+@pytest.mark.ci_cases(1)
 @pytest.mark.parametrize("machine", MACHINES)
 @pytest.mark.parametrize("rows", [13, 200] if FULL else [200])
 def test_a_chain_of_products(machine: str, rows: int) -> None:
@@ -79,6 +80,7 @@ def test_a_chain_of_products(machine: str, rows: int) -> None:
     assert errors[0] < 0.8 * errors[1]
 
 
+@pytest.mark.ci_cases(0)
 def test_an_image_with_a_border_and_a_sum() -> None:
     x, weights = halves(3, 1, 9, 11, 8), {"v": halves(4, 1, 1, 8, 8), "w": halves(5, 3, 3, 8, 192)}
     found, kept = (run(IMAGE, weights, x, disabled, ROUNDED) for disabled in ([], [PASS]))

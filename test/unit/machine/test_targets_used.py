@@ -87,6 +87,7 @@ def test_tiles_of_large_products() -> None:
     }
 
 
+@pytest.mark.ci_cases(3)
 @EVERY
 def test_native_results_do_not_depend_on_the_schedule(name: str) -> None:
     with scheduled_for(name):
@@ -106,6 +107,7 @@ def check_product(compiled: stepwell.Executable) -> None:
 # One setting for schedules and machine code
 
 
+@pytest.mark.ci_cases(6)
 @EVERY
 def test_a_program_runs_or_says_what_the_processor_lacks(name: str) -> None:
     compiled = stepwell.compile(PRODUCT, target=name, cache=False)

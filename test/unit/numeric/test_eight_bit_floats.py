@@ -183,6 +183,7 @@ def test_initialisers_and_constants(dtype: str) -> None:
     np.testing.assert_array_equal(found.view(np.uint8), ALL_BITS)
 
 
+@pytest.mark.ci_cases(5)
 @each_type
 @pytest.mark.parametrize("saturate", [1, 0])
 @pytest.mark.parametrize("zero", [0.0, 1.5])

@@ -85,6 +85,7 @@ def literals_as_bytes(text: str, dtype: str) -> str:
     return text.replace(f"x{dtype}", "xui8")
 
 
+@pytest.mark.ci_cases(2)
 @each_type
 @pytest.mark.parametrize("opt_level", [0, 3])
 @pytest.mark.parametrize("threads", [1, 2])
@@ -173,6 +174,7 @@ func.func @main(%q: tensor<40x64xT>, %w: tensor<64x48xT>, %s: tensor<f32>) -> te
 """
 
 
+@pytest.mark.ci_cases(4)
 @each_type
 @pytest.mark.parametrize("opt_level", [0, 3])
 @pytest.mark.parametrize("threads", [1, 2])

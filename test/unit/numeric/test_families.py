@@ -25,6 +25,7 @@ from tolerances import check_case
 families = pytest.mark.parametrize("family", FAMILIES)
 
 
+@pytest.mark.ci_cases(4)
 @families
 @settings(max_examples=TE_EXAMPLES)
 @given(data=st.data(), seed=seeds())
@@ -38,6 +39,7 @@ def test_te_gives_the_reference_for_every_op(family: str) -> None:
         check_by_te(case, number)
 
 
+@pytest.mark.ci_cases(1)
 @families
 @settings(max_examples=NATIVE_EXAMPLES)
 @given(data=st.data(), seed=seeds())
@@ -45,6 +47,7 @@ def test_native_code_gives_the_reference(family: str, data: st.DataObject, seed:
     check_natively(data.draw(batches(family, NATIVE_LOW, NATIVE_HIGH)), seed)
 
 
+@pytest.mark.ci_cases(1)
 @families
 def test_native_code_gives_the_reference_for_every_op(family: str) -> None:
     check_natively(every_op(family), 1)
@@ -64,6 +67,7 @@ def test_te_converts_between_all_pairs_of_types() -> None:
             check_by_te(case, seed)
 
 
+@pytest.mark.ci_cases(0)
 def test_native_code_converts_between_all_pairs_of_types() -> None:
     check_natively(CASTS, 5)
 

@@ -179,6 +179,7 @@ def quantisation(random: np.random.Generator, dtype: str, kind: str) -> tuple[st
     return text, [x, q, scale, zero], wanted
 
 
+@pytest.mark.ci_cases(5)
 @each_type
 @pytest.mark.parametrize("kind", ["tensor", "axis", "block"])
 def test_quantising_and_back(dtype: str, kind: str) -> None:

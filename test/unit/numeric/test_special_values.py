@@ -51,6 +51,7 @@ def binary_cases(dtype: str) -> tuple[list[OpCase], list[list[Array]]]:
     return cases, arrays
 
 
+@pytest.mark.ci_cases(2)
 @pytest.mark.parametrize("dtype", ANY)
 def test_te_and_native_code_of_one_operand(dtype: str) -> None:
     cases, arrays = unary_cases(dtype)
@@ -69,6 +70,7 @@ def test_bits_read_as_another_type(dtype: str) -> None:
     check_natively_on(cases, [[x] for _ in cases])
 
 
+@pytest.mark.ci_cases(1)
 @pytest.mark.parametrize("dtype", ANY)
 def test_te_and_native_code_of_two_operands(dtype: str) -> None:
     cases, arrays = binary_cases(dtype)
@@ -77,6 +79,7 @@ def test_te_and_native_code_of_two_operands(dtype: str) -> None:
     check_natively_on(cases, arrays)
 
 
+@pytest.mark.ci_cases(3)
 @pytest.mark.parametrize("dtype", COMPUTED)
 def test_fma_of_all_triples(dtype: str) -> None:
     values = special_values(dtype)
@@ -86,6 +89,7 @@ def test_fma_of_all_triples(dtype: str) -> None:
     check_natively_on([case], [[x, y, z]])
 
 
+@pytest.mark.ci_cases(0)
 @pytest.mark.parametrize("dtype", ["f16", "bf16"])
 def test_every_value_of_a_small_float(dtype: str) -> None:
     """All 65536 bit patterns through every function of one operand."""

@@ -140,6 +140,7 @@ def test_partitions(form: str, case: Case) -> None:
         assert value.owner is before and before.parent is not None, f"partitioned: {text}"  # type: ignore[union-attr]
 
 
+@pytest.mark.ci_cases(23)
 @by_case
 @by_form
 def test_rewrites(form: str, case: Case) -> None:

@@ -73,6 +73,7 @@ def test_shipped_rules_are_valid(path: Path) -> None:
     verify_module(parsed(path.read_text(encoding="utf-8")))
 
 
+@pytest.mark.ci_cases(9)
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
 def test_normal_form_and_equation_say_the_same(path: Path) -> None:
     """The normal form of the equation of a normal form is that normal form, names included."""

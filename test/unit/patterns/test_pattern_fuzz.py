@@ -154,6 +154,7 @@ def compare(module: ModuleOp, rule: Rule, figures: Figures) -> None:
     figures.matching += figures.matches > before
 
 
+@pytest.mark.ci_cases(1)
 @pytest.mark.parametrize("chunk", range(CHUNKS))
 def test_as_the_slow_matcher(chunk: int) -> None:
     figures = Figures()
@@ -205,6 +206,7 @@ def forget_functions(choose: random.Random, module: ModuleOp) -> None:
             function.detach()
 
 
+@pytest.mark.ci_cases(3)
 @pytest.mark.parametrize("chunk", range(CHUNKS))
 def test_effects_as_the_slow_matcher(chunk: int) -> None:
     """Rules that replace their root leave it alone where it has an effect, unless they are told."""
@@ -264,6 +266,7 @@ def results(module: ModuleOp) -> tuple[Any, ...] | None:
     return reference.run(copy, "main", *inputs(main), weights=weights)
 
 
+@pytest.mark.ci_cases(2)
 @pytest.mark.parametrize("chunk", range(CHUNKS))
 def test_explain_agrees_with_match(chunk: int) -> None:
     for seed in range(chunk, REWRITTEN, CHUNKS):
@@ -278,6 +281,7 @@ def test_explain_agrees_with_match(chunk: int) -> None:
             assert explain(rule.lhs, value).matched is match_compiled(compiled, value).matched
 
 
+@pytest.mark.ci_cases(2)
 @pytest.mark.parametrize("chunk", range(CHUNKS))
 def test_partition_keeps_the_results(chunk: int) -> None:
     made = 0
@@ -329,6 +333,7 @@ def with_replacement(choose: random.Random, rule: Rule) -> Rule | None:
     return replace(rule, name=f"r{part.key}", rhs=(made,))
 
 
+@pytest.mark.ci_cases(2)
 @pytest.mark.parametrize("chunk", range(CHUNKS))
 def test_rewriting_leaves_a_valid_program(chunk: int) -> None:
     changed = 0

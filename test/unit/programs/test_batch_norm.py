@@ -24,6 +24,7 @@ func.func @main(%x: tensor<1x16x14x14xf32>) -> tensor<1x32x14x14xf32> {
 """
 
 
+@pytest.mark.ci_cases(1)
 @pytest.mark.parametrize("level", [2, 3])
 def test_e1_convolution_batch_norm_and_relu_are_one_kernel(level: int) -> None:
     rng = np.random.default_rng(0)

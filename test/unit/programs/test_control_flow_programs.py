@@ -47,6 +47,7 @@ def outcome(text: str, arrays: list[Any], pipeline: str) -> list[bytes] | tuple[
         return failure.reason, failure.location
 
 
+@pytest.mark.ci_cases(1)
 @pytest.mark.parametrize("seed", range(PROGRAMS))
 def test_control_flow(seed: int) -> None:
     text = ControlFlowProgram(seed, failing=seed % 2 == 1).build()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pytest
 import stepwell
 from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
@@ -116,6 +117,7 @@ def transformer() -> ModelProto:
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)], ir_version=9)
 
 
+@pytest.mark.ci_cases(0)
 def test_a_transformer_runs_at_five_shapes() -> None:
     proto = transformer()
     exe = stepwell.compile(stepwell.from_onnx(proto), opt_level=2)

@@ -57,6 +57,7 @@ ENDS: dict[str, Callable[[], int]] = {
 }
 
 
+@pytest.mark.ci_cases(7)
 @pytest.mark.parametrize("kind", ENDS)
 def test_each_end_is_told_from_the_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str):
     monkeypatch.setattr(mutant_runs, "opt", lambda words: ENDS[kind]())

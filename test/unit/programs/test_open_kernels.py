@@ -157,6 +157,7 @@ def expected(a: Array, x: Array, y: Array) -> Array:
     return np.concatenate([a @ x, y])
 
 
+@pytest.mark.ci_cases(2)
 @pytest.mark.parametrize("opt_level", range(4))
 def test_kernels_of_tensor_expressions_at_known_and_open_sizes(opt_level: int) -> None:
     direct = stepwell.compile(kernel(), entry="k", opt_level=opt_level)

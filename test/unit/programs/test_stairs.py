@@ -68,6 +68,7 @@ def walk(name: str, level: str, folder: Path, *, only_last: bool) -> int:
     return stood
 
 
+@pytest.mark.ci_cases(1)
 @pytest.mark.parametrize("name", programs.names() if FULL else programs.names()[::2])
 def test_every_program_runs_from_the_foot_of_every_level(name: str, tmp_path: Path) -> None:
     in_ci = ("O0",) if name in WALKED_IN_CI else ("O3",)
@@ -75,12 +76,14 @@ def test_every_program_runs_from_the_foot_of_every_level(name: str, tmp_path: Pa
         walk(name, level, tmp_path, only_last=True)
 
 
+@pytest.mark.ci_cases(0)
 @pytest.mark.parametrize("level", LEVELS if FULL else ("O2",))
 @pytest.mark.parametrize("name", programs.names() if FULL else WALKED_IN_CI)
 def test_every_prefix_of_a_level_runs(name: str, level: str, tmp_path: Path) -> None:
     assert walk(name, level, tmp_path, only_last=False) >= 4
 
 
+@pytest.mark.ci_cases(2)
 @pytest.mark.parametrize("name", programs.names())
 def test_program_runs_from_its_file(name: str, tmp_path: Path) -> None:
     """The side-car is found beside the file; results have the declared types; a second call gives the same bits."""

@@ -13,6 +13,7 @@ from tolerances import check_program, check_same
 PIPELINES = ("O0", "O2", "O3")
 
 
+@pytest.mark.ci_cases(3)
 @pytest.mark.parametrize("pipeline", PIPELINES)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_every_level_computes_what_the_graph_says(name: str, pipeline: str) -> None:
@@ -67,6 +68,51 @@ def test_weights_and_what_is_prepared_from_them_are_arguments_on_buffers() -> No
         check_program(32 * 32, interpret(module, [x], weights={"w": w, "v": v}), [expected])
         instances += "stepwell.instances" in str(module)
     assert instances, "no prepare function was merged"
+
+
+def test_panels_with_padding_that_nothing_writes_and_nobody_reads() -> None:
+    """Found by the check of magika at O3."""
+    text = """
+    func.func @main(%x: tensor<4x8xf32>) -> tensor<4x214xf32> {
+      %w = graph.weight "w" : tensor<8x214xf32>
+      %y = graph.matmul %x, %w : (tensor<4x8xf32>, tensor<8x214xf32>) -> tensor<4x214xf32>
+      func.return %y : tensor<4x214xf32>
+    }"""
+    choose = np.random.default_rng(4)
+    x, w = (choose.standard_normal(shape).astype(np.float32) for shape in ((4, 8), (8, 214)))
+    expected = (x.astype(np.float64) @ w).astype(np.float32)
+    found = [module for _, module in levels(text, "O3")]
+    for module in found:
+        check_program(8, interpret(module, [x], weights={"w": w}), [expected])
+    assert "prepare_panels" in str(found[-1])
+
+
+PADDED = """
+builtin.module {{
+  func.func private @prepare(%result0: memref<4xf32> {{stepwell.role = "output", stepwell.name = "result0"}})
+      attributes {{stepwell.prepare, stepwell.signature = () -> tensor<4xf32>}} {{
+    %c2 = arith.constant 2 : index
+    %one = arith.constant 1.0 : f32
+    memref.store %one, %result0[%c2] : memref<4xf32>
+    func.return
+  }}
+  func.func @main(%weight: memref<4xf32> {{stepwell.role = "weight", stepwell.key = "@prepare#0"}},
+      %y: memref<1xf32> {{stepwell.role = "output", stepwell.name = "y"}})
+      attributes {{stepwell.signature = () -> tensor<1xf32>}} {{
+    %at = arith.constant {at} : index
+    %c0 = arith.constant 0 : index
+    %v = memref.load %weight[%at] : memref<4xf32>
+    memref.store %v, %y[%c0] : memref<1xf32>
+    func.return
+  }}
+}}"""
+
+
+def test_padding_that_is_read_is_a_fault() -> None:
+    (y,) = interpret(stepwell.parse(PADDED.format(at=2)), [])
+    assert y.tolist() == [1.0]
+    with pytest.raises(reference.LoopFault, match=r"nothing has written"):
+        interpret(stepwell.parse(PADDED.format(at=3)), [])
 
 
 OPEN = """

@@ -83,6 +83,7 @@ class Branches:
         return value, result
 
 
+@pytest.mark.ci_cases(2)
 @pytest.mark.parametrize(
     ("pass_text", "op"),
     [

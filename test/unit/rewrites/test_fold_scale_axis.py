@@ -111,6 +111,7 @@ def data_products(module: ModuleOp) -> int:
     return count
 
 
+@pytest.mark.ci_cases(1)
 @pytest.mark.parametrize("direction", DIRECTIONS)
 def test_folded_scales_are_close_to_the_reference(direction: str) -> None:
     folded = 0

@@ -87,6 +87,7 @@ class TestRuleFile:
         printed = str(stepwell.parse(RULES))
         assert group_rules_of_text(printed) == shipped_group_rules()
 
+    @pytest.mark.ci_cases(2)
     @pytest.mark.parametrize("name", [rule.name for rule in shipped_group_rules()])
     def test_deleting_a_rule_changes_what_is_fused(self, name: str, tmp_path: Path) -> None:
         """No rule is idle: the functions of the FileCheck test have another plan without it."""

@@ -184,6 +184,7 @@ def optimised(text: str) -> ModuleOp:
     return module
 
 
+@pytest.mark.ci_cases(1)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_random_nets(seed: int) -> None:
     net = random_net(seed)

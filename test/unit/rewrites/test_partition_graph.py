@@ -283,6 +283,7 @@ def merged(edges: set[tuple[object, object]], one: object, other: object) -> set
     return {(a, b) for a, b in renamed if a != b}
 
 
+@pytest.mark.ci_cases(3)
 @pytest.mark.parametrize("seed", range(1000 if FULL else 25))
 def test_random_programs_keep_their_meaning(seed: int):
     supports_some()
@@ -349,6 +350,7 @@ def test_the_order_of_ops_that_may_fail_is_a_dependence():
     assert names[1:5] == ["func.call", "graph.take", "graph.take", "func.call"]
 
 
+@pytest.mark.ci_cases(1)
 @pytest.mark.parametrize("names", [("abs", "abs"), ("abs", "tanh"), ("abs", "negative")])
 def test_long_chains(names: tuple[str, str]):
     """One region, two targets in turn, and a target with gaps."""

@@ -192,6 +192,7 @@ for seed in range(6):
 """
 
 
+@pytest.mark.ci_cases(0)
 def test_output_does_not_depend_on_the_hash_seed() -> None:
     pipeline = "eliminate-common-subexpr,simplify-expr,fold-constant,fuse-ewise-fma,fuse-matmul-add"
     outputs = set()
@@ -237,6 +238,7 @@ def chain(kind: str) -> ModuleOp:
     return parse_text(CTX, f"func.func @main(%x: {t}, %y: {t}) -> {t} {{\n{body}\nfunc.return %v{LENGTH - 1} : {t}\n}}")
 
 
+@pytest.mark.ci_cases(1)
 @pytest.mark.parametrize("kind", list(CHAINS))
 def test_long_chain(kind: str) -> None:
     """A4: no recursion; the time is that of the whole test run, see bench/tool_costs.py for figures."""

@@ -142,6 +142,7 @@ def _name(array: Array) -> str:
     return "i8" if array.dtype == np.int8 else "ui8"
 
 
+@pytest.mark.ci_cases(0)
 @pytest.mark.parametrize("draw", [product, convolution], ids=lambda draw: draw.__name__)
 def test_products_that_are_drawn(draw: Callable[[Text, str, np.random.Generator], list[Array]]) -> None:
     for seed in range(20 if FULL else 1):

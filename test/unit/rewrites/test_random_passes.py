@@ -50,6 +50,7 @@ def check(case: PassCase, graph: Graph, table: str) -> bool:
     return True
 
 
+@pytest.mark.ci_cases(2)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.pipeline}-{case.numerics}")
 def test_pass(case: PassCase, table: str) -> None:
     changed = checked = 0

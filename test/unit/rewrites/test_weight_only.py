@@ -35,6 +35,7 @@ def test_blocks_of_zeros_stay_zero() -> None:
     assert not packed_weights(np.zeros((40, 3), np.float32), 4, 32).real(40).any()
 
 
+@pytest.mark.ci_cases(1)
 @pytest.mark.parametrize(("weights", "error"), [("int4", 0.1), ("int8", 0.007)])
 def test_a_program_with_packed_weights(weights: str, error: float) -> None:
     rows = ", ".join(f"[{', '.join(map(repr, map(float, row)))}]" for row in MATRIX)

@@ -340,6 +340,7 @@ def test_another_entry() -> None:
 # Errors
 
 
+@pytest.mark.ci_cases(12)
 @pytest.mark.parametrize(
     "data, message",
     [

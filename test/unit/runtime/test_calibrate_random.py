@@ -145,11 +145,13 @@ def test_the_reference_gives_what_each_function_took_and_gave(seed: int) -> None
     check(random_program(seed), reference=True)
 
 
+@pytest.mark.ci_cases(6)
 @pytest.mark.parametrize("seed", range(300 if counts.FULL else 12))
 def test_native_code_gives_what_each_function_took_and_gave(seed: int) -> None:
     check(random_program(seed), numerics="strict", opt_level=seed % 4)
 
 
+@pytest.mark.ci_cases(9)
 @pytest.mark.parametrize("seed", range(200 if counts.FULL else 20))
 def test_the_map_covers_the_results_without_gaps(seed: int) -> None:
     """Every number of a result belongs to one function; the module verifies, and its text says the same."""
@@ -181,6 +183,7 @@ def test_calls_inside_functions_are_recorded_when_asked_for(seed: int) -> None:
     check(Program(text, program.arguments, program.expected), recursive=True, reference=True)
 
 
+@pytest.mark.ci_cases(0)
 def test_twenty_thousand_calls(tmp_path: Path) -> None:
     """Long programs: the passes take time in proportion."""
     count = 20_000 if counts.FULL else 2_000

@@ -91,6 +91,7 @@ def test_a_program_from_any_stair_finds_its_code(stair: str):
     assert len(generators.calls) == 1
 
 
+@pytest.mark.ci_cases(0)
 def test_every_prefix_of_the_pipeline_runs():
     passes = parse_pipeline("finish")
     x, y = arrays()
@@ -386,6 +387,7 @@ print(stepwell.compile(text)(x, x)[1][0, 0], len(lowered))
 """
 
 
+@pytest.mark.ci_cases(0)
 def test_the_cache_holds_no_address_and_knows_who_compiles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("STEPWELL_CACHE_DIR", str(tmp_path / "cache"))
     (tmp_path / "p.mlir").write_text(program("local"))

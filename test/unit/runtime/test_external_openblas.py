@@ -68,6 +68,7 @@ SUMS = [
 ]
 
 
+@pytest.mark.ci_cases(2)
 @pytest.mark.parametrize("element_type, dtype", [("f32", np.float32), ("f64", np.float64)])
 @pytest.mark.parametrize("lhs, rhs, addend", SUMS)
 def test_products_with_an_addend(
@@ -221,6 +222,7 @@ def test_the_classifier_gives_the_same_digits_through_the_library():
     assert (theirs.argmax(axis=1) == labels).mean() == 0.98
 
 
+@pytest.mark.ci_cases(0)
 def test_the_classifier_runs_in_a_process_without_the_library():
     command = [sys.executable, str(EXAMPLE / "mlp.py"), "--hide"]
     printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout

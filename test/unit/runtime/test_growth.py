@@ -8,6 +8,7 @@ import subprocess
 import sys
 
 import numpy as np
+import pytest
 import stepwell
 from counts import FULL
 from stepwell.runtime.executable import Executable
@@ -59,6 +60,7 @@ print(*[now - then for now, then in zip(measured(), before)])
 """
 
 
+@pytest.mark.ci_cases(0)
 def test_g7_compilations_leave_next_to_nothing_behind() -> None:
     run = subprocess.run([sys.executable, "-c", COMPILES], capture_output=True, text=True, check=True)
     left, resident = map(int, run.stdout.split())

@@ -46,6 +46,7 @@ def cnn() -> Quantized:
 # Whole networks
 
 
+@pytest.mark.ci_cases(1)
 @pytest.mark.parametrize("network", ["mlp", "cnn"])
 def test_networks_lose_at_most_one_percent(network: str, request: pytest.FixtureRequest) -> None:
     report: QuantizationReport = request.getfixturevalue(network).report
@@ -90,6 +91,7 @@ def test_weights_alone_of_few_bits() -> None:
     )  # pyright: ignore
 
 
+@pytest.mark.ci_cases(0)
 def test_weights_alone_stay_in_floats_until_the_target_holds() -> None:
     """Blocks of 64 inputs and no compensation harm the first layer most, if a drop of nothing is allowed."""
     options = {"picture": False, "weights": "int4", "block": 64, "compensate": False, "timed": False}
@@ -97,6 +99,7 @@ def test_weights_alone_stay_in_floats_until_the_target_holds() -> None:
     assert found.report.after >= found.report.before
 
 
+@pytest.mark.ci_cases(0)
 def test_moments_in_a_file_give_the_same_weights(tmp_path: Path) -> None:
     train, _ = digits.batches(ROWS, picture=False)
     wanted = quantised(digits.mlp_program, picture=False, weights="int4", timed=False)

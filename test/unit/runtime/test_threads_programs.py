@@ -62,6 +62,7 @@ def inputs(executable: stepwell.Executable) -> list[np.ndarray[Any, Any]]:
     return [generator.normal(size=type_.sizes).astype(np.float32) for _, type_ in executable.input_types]
 
 
+@pytest.mark.ci_cases(2)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_results_are_the_same_bits_for_any_number_of_threads(name: str) -> None:
     executables = [stepwell.compile(PROGRAMS[name], threads=count) for count in COUNTS]

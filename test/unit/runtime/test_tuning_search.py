@@ -138,6 +138,7 @@ def test_every_candidate_reads_back() -> None:
         assert isinstance(op, ProgramOp) and str(op) == program
 
 
+@pytest.mark.ci_cases(1)
 @pytest.mark.parametrize("name", MODELS)
 def test_candidates_compute_what_the_default_does(name: str) -> None:
     kernel = kernel_of(MODELS[name])

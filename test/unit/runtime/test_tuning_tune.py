@@ -118,6 +118,7 @@ def test_a_replay_measures_nothing(tuned: Callable[..., TuningReport]) -> None:
     assert [trial.program for trial in further.trials][:12] == programs(found)[:12]
 
 
+@pytest.mark.ci_cases(1)
 @pytest.mark.parametrize(
     ("measure", "status"),
     [

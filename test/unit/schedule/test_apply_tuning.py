@@ -176,6 +176,7 @@ def test_lines_that_are_no_records_are_passed_over(database: Path, line: str) ->
     assert read_records(database) == [record()]
 
 
+@pytest.mark.ci_cases(5)
 @pytest.mark.parametrize(
     ("field", "other"),
     [

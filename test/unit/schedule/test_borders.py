@@ -130,6 +130,7 @@ def test_random_convolutions(
     check(x, w, strides, padding, dilation, groups)
 
 
+@pytest.mark.ci_cases(3)
 @pytest.mark.parametrize(
     ("size", "kernel", "stride", "padding", "dilation"),
     [
@@ -179,6 +180,7 @@ def test_an_image_of_nan_and_infinity() -> None:
     np.testing.assert_array_equal(found, expected)
 
 
+@pytest.mark.ci_cases(2)
 @pytest.mark.parametrize("case", ["number", "runs", "alone"])
 def test_copied_all_the_same(case: str) -> None:
     """Padding that is not zero, taps that tiles would spell out too often, an image that somebody else wants padded."""

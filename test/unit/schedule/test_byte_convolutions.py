@@ -187,12 +187,14 @@ CASES = {
 }
 
 
+@pytest.mark.ci_cases(4)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("name", CASES)
 def test_convolutions(name: str, target: str) -> None:
     CASES[name].check(target)
 
 
+@pytest.mark.ci_cases(4)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("left", SIGNS)
 @pytest.mark.parametrize("right", SIGNS)
@@ -214,6 +216,7 @@ CONVOLUTIONS = st.builds(
 ).filter(lambda each: each.is_legal)
 
 
+@pytest.mark.ci_cases(1)
 @pytest.mark.parametrize("target", TARGETS)
 def test_random_convolutions(target: str) -> None:
     @settings(max_examples=150 if FULL else 4, deadline=None, database=None, derandomize=not FULL)
@@ -224,6 +227,7 @@ def test_random_convolutions(target: str) -> None:
     check()
 
 
+@pytest.mark.ci_cases(1)
 @pytest.mark.parametrize("target", TARGETS)
 def test_results_do_not_depend_on_threads(target: str) -> None:
     for constant in (True, False):
@@ -238,6 +242,7 @@ def test_sums_wrap(target: str) -> None:
     assert set(each.run(x, y, target).ravel().tolist()) == {-(2**31)}
 
 
+@pytest.mark.ci_cases(2)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize(
     "name", ["1x1", "3x3 with padding", "channels that fill no register", "channels first", "depthwise"]

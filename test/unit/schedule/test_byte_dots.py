@@ -76,6 +76,7 @@ def operands(signs: str, m: int = M, k: int = K, n: int = N) -> tuple[list[np.nd
     return arrays, (left @ right + 3).astype(np.int32)
 
 
+@pytest.mark.ci_cases(6)
 @pytest.mark.usefixtures("without_mixed_signs")
 @pytest.mark.parametrize("right", SIGNS)
 @pytest.mark.parametrize("left", SIGNS)
@@ -90,6 +91,7 @@ def test_sums_are_exact_by_the_instruction_of_the_machine(machine: str, left: st
     np.testing.assert_array_equal(found, expected)
 
 
+@pytest.mark.ci_cases(2)
 @pytest.mark.skipif("avx512vnni" not in host_machine().features, reason="LLVM encodes none for this machine")
 @pytest.mark.parametrize("size", [(M, K, N), (33, 128, 96), (16, 16, 36)])
 @pytest.mark.parametrize("signs", ["ss", "us", "su", "uu"])

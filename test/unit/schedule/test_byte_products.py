@@ -105,6 +105,7 @@ PRODUCTS = st.builds(
 )
 
 
+@pytest.mark.ci_cases(2)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("left", SIGNS)
 @pytest.mark.parametrize("right", SIGNS)
@@ -113,6 +114,7 @@ def test_all_signs(target: str, left: str, right: str) -> None:
     Product(16, 64, 32, left, right, constant=True).check(target)
 
 
+@pytest.mark.ci_cases(2)
 @pytest.mark.parametrize("target", TARGETS)
 def test_random_products(target: str) -> None:
     @settings(max_examples=150 if FULL else 4, deadline=None, database=None, derandomize=not FULL)
@@ -139,6 +141,7 @@ def test_threads_share_rows(target: str) -> None:
         Product(320, 512, 96, constant=constant).check(target, threads=2)
 
 
+@pytest.mark.ci_cases(3)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("size", [(64, 128, 64), (20, 100, 40)])
 def test_scaled_results(target: str, size: tuple[int, int, int]) -> None:
@@ -164,6 +167,7 @@ def test_scaled_results(target: str, size: tuple[int, int, int]) -> None:
 # bf16, with numerics="fast"
 
 
+@pytest.mark.ci_cases(1)
 @pytest.mark.parametrize("numerics", ["fast", "default", "strict"])
 @pytest.mark.parametrize("size", [(33, 50, 70), (1, 100, 33)])
 def test_products_of_bf16(numerics: str, size: tuple[int, int, int]) -> None:

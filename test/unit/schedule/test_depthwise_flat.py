@@ -68,6 +68,7 @@ def test_random_convolutions(
     check_random(sizes, channels, kernel, ONE, padding, dilation, epilogue, seed)
 
 
+@pytest.mark.ci_cases(1)
 @pytest.mark.parametrize("channels", [3, 8, 24, 33, 40])
 @pytest.mark.parametrize("height", [3, 5, 32, 33, 67] if FULL else [5, 67])
 def test_rows_are_flattened_where_channels_do_not_fill_vectors(channels: int, height: int) -> None:

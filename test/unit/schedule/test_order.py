@@ -222,6 +222,7 @@ def test_a_product_in_a_grid_is_tensorized_at_once() -> None:
     assert "tile.mma" in str(module)
 
 
+@pytest.mark.ci_cases(5)
 @pytest.mark.parametrize("name", KEPT)
 def test_steps_beside_them_keep_the_results(name: str) -> None:
     function, loops, steps = KEPT[name]

@@ -79,6 +79,7 @@ def check(found: Array, x: Array, real: Array) -> None:
     assert (np.abs(found - x.astype(np.float64) @ real.T) <= bound).all()
 
 
+@pytest.mark.ci_cases(1)
 @pytest.mark.parametrize("shape", SHAPES)
 def test_products_are_those_of_the_real_numbers(shape: tuple[int, int, int, int, int, bool]) -> None:
     m, n, k, bits, block, own_zeros = shape
@@ -89,6 +90,7 @@ def test_products_are_those_of_the_real_numbers(shape: tuple[int, int, int, int,
     check(compiled(x, np.zeros(n, np.float32))[0], x, real)
 
 
+@pytest.mark.ci_cases(3)
 @pytest.mark.parametrize("machine", ["zen4", "alder-lake", "x86-64-v3", "x86-64", "neoverse-v2", "aarch64-neon"])
 @pytest.mark.parametrize("bits", [4, 8])
 def test_every_machine_computes_the_same(machine: str, bits: int) -> None:
@@ -140,6 +142,7 @@ def test_numbers_of_any_size(size: float) -> None:
     np.testing.assert_allclose(compiled(x, np.zeros(64, np.float32))[0], x @ real.T, rtol=1e-4, atol=1e-35)
 
 
+@pytest.mark.ci_cases(1)
 @pytest.mark.parametrize(("bits", "own_zeros"), [(4, True), (4, False), (8, False)])
 def test_what_follows_is_done_on_tiles(bits: int, own_zeros: bool) -> None:
     """One zero point for all is a number in the kernel that holds what follows too."""
@@ -151,6 +154,7 @@ def test_what_follows_is_done_on_tiles(bits: int, own_zeros: bool) -> None:
     np.testing.assert_allclose(compiled(x, b)[0], np.maximum(x @ real.T + b, 0), rtol=1e-4, atol=1e-4)
 
 
+@pytest.mark.ci_cases(2)
 @pytest.mark.parametrize(("parts", "error"), [(2, 2e-4), (3, 1e-6), (4, 3e-7)])
 def test_more_parts_are_more_exact(parts: int, error: float) -> None:
     weights, real = weights_for(32, 256, 4, 32, False)
@@ -166,6 +170,7 @@ def test_more_parts_are_more_exact(parts: int, error: float) -> None:
     assert np.abs(exe(x, np.zeros(32, np.float32))[0] - wanted).max() <= error * np.abs(wanted).max()
 
 
+@pytest.mark.ci_cases(1)
 @pytest.mark.parametrize(("bits", "block", "own_zeros"), [(4, 32, False), (4, 128, True), (8, 64, True)])
 def test_rows_that_are_rounded_have_one_part(bits: int, block: int, own_zeros: bool) -> None:
     """Each block is rounded to 127 steps up to its greatest number, here by division. Zeros and NaN stay."""

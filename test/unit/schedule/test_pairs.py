@@ -28,6 +28,7 @@ def near(found: Array, expected: Array, size: Array) -> None:
     assert (np.abs(found.astype(np.float64) - expected) <= bound).all()
 
 
+@pytest.mark.ci_cases(2)
 @pytest.mark.parametrize("machine", MACHINES)
 @pytest.mark.parametrize("sizes", [(37, 66, 70), (130, 2048, 100), (3, 30, 17)])
 def test_products(machine: str, sizes: tuple[int, int, int]) -> None:

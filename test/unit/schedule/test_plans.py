@@ -82,6 +82,7 @@ def arrays_for(text: str) -> tuple[list[np.ndarray], dict[str, np.ndarray]]:
     return inputs, {key: draw(shape, dtype) for key, shape, dtype in named}
 
 
+@pytest.mark.ci_cases(2)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_decisions_are_printed_and_may_be_edited(name: str) -> None:
     """All blocks take their first other choice, then all their last; the text is parsed again in between."""
@@ -114,6 +115,7 @@ def test_every_kernel_has_a_decision_with_a_reason(name: str) -> None:
         assert {TILING, *(reasons.data)} <= {*block.attributes} and TILING in reasons.data, str(reasons)
 
 
+@pytest.mark.ci_cases(2)
 @pytest.mark.parametrize("name", {**KERNELS, **PROGRAMS})
 def test_an_illegal_edit_is_refused_at_its_block(name: str) -> None:
     text = {**KERNELS, **PROGRAMS}[name]
@@ -134,6 +136,7 @@ def test_an_illegal_edit_is_refused_at_its_block(name: str) -> None:
         assert f'tensor_loop.block "{block.block_name.data}"' in line and str(block.attributes[TILING]) in line
 
 
+@pytest.mark.ci_cases(1)
 @pytest.mark.parametrize(
     ("rows", "reason"), [(7, None), (14, None), (2, "its rows cannot be flattened in columns of 2")]
 )

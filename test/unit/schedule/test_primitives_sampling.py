@@ -124,6 +124,7 @@ OTHER_SHAPES = [
 ]
 
 
+@pytest.mark.ci_cases(2)
 @pytest.mark.parametrize(("name", "steps", "sizes", "shown"), OTHER_SHAPES, ids=[row[0] for row in OTHER_SHAPES])
 def test_a_program_works_on_another_shape(name: str, steps: str, sizes: tuple[int, int, int], shown: str) -> None:
     assert shown in str(apply("product", steps, check=True, sizes=sizes)).replace(

@@ -42,6 +42,7 @@ def results(module: ModuleOp, seed: int) -> np.ndarray[Any, Any]:
     return given[-1]
 
 
+@pytest.mark.ci_cases(3)
 @pytest.mark.parametrize("seed", range(SEQUENCES))
 def test_any_legal_sequence_computes_the_same(seed: int) -> None:
     random = Random(seed)
@@ -71,6 +72,7 @@ def replayed(text: str, program: str) -> ModuleOp:
     return module
 
 
+@pytest.mark.ci_cases(0)
 def test_every_primitive_is_exercised(record_property: Callable[[str, object], None]) -> None:
     """Counted without running the functions, which the sequences above do."""
     legal, refused = Counter[str](), Counter[str]()

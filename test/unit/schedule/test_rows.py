@@ -65,6 +65,7 @@ def test_softmax_of_special_rows() -> None:
     np.testing.assert_allclose(y, softmax(x, -1), rtol=2e-6)
 
 
+@pytest.mark.ci_cases(3)
 @pytest.mark.parametrize("shape", ROWS)
 def test_norms_of_rows(shape: tuple[int, ...]) -> None:
     rng = np.random.default_rng(2)

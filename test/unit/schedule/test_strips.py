@@ -86,6 +86,7 @@ CASES = {
 }
 
 
+@pytest.mark.ci_cases(1)
 @pytest.mark.parametrize("name", CASES)
 def test_values(name: str) -> None:
     shapes = CASES[name]
@@ -96,6 +97,7 @@ def test_values(name: str) -> None:
     np.testing.assert_allclose(stepwell.compile(text)(*arrays)[0], expected(*arrays), rtol=2e-5, atol=2e-6)
 
 
+@pytest.mark.ci_cases(1)
 @pytest.mark.parametrize("shape", [(50, 60), (2, 1, 50, 60)])
 def test_masks_that_are_added(shape: Shape) -> None:
     shapes = ((2, 3, 50, 16), (2, 3, 60, 16), (2, 3, 60, 16))
@@ -169,6 +171,7 @@ def test_causal_choice() -> None:
     np.testing.assert_allclose(stepwell.compile(text)(*arrays, seen)[0], want, rtol=2e-5, atol=2e-6)
 
 
+@pytest.mark.ci_cases(1)
 @pytest.mark.parametrize(("kind", "tolerance"), [("f64", 1e-12), ("f16", 4e-3), ("bf16", 3e-2)])
 def test_other_floats(kind: str, tolerance: float) -> None:
     shapes = ((1, 3, 70, 16), (1, 3, 50, 16), (1, 3, 50, 16))
@@ -188,6 +191,7 @@ def test_small_floats_are_not_rounded_before_they_are_summed_up(kind: str) -> No
     assert (np.asarray(stepwell.compile(text, numerics="strict")(q, k, v)[0], np.float64) != 1).all()
 
 
+@pytest.mark.ci_cases(2)
 @pytest.mark.parametrize("kind", ["f16", "bf16"])
 @pytest.mark.parametrize("target", [None, "x86-64-v3"])
 def test_scores_of_small_floats_are_not_rounded_before_a_softmax(kind: str, target: str | None) -> None:

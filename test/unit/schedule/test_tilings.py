@@ -241,6 +241,7 @@ def hinted_lines(op: tile.PrefetchOp, shape: Sequence[int], batch: int) -> set[i
     return found
 
 
+@pytest.mark.ci_cases(1)
 @pytest.mark.parametrize("rows", [16, 20, 75])
 def test_the_tiles_of_a_panel_ask_for_all_of_the_next(rows: int) -> None:
     depth, columns = 1021, 260

@@ -127,6 +127,7 @@ class TestResults:
         expected = np.maximum(convolve(x.astype(float), w.astype(float), [1, 1, 1, 1]) + x, 0)
         np.testing.assert_allclose(one, expected, atol=1e-5)
 
+    @pytest.mark.ci_cases(1)
     @pytest.mark.parametrize("target", ["x86-64", "x86-64-v3", "aarch64-neon"])
     @pytest.mark.usefixtures("always")
     def test_targets(self, target: str) -> None:

@@ -33,7 +33,7 @@ def shipped(name: str) -> RuleSetReport:
             rules += rule_set_of_text(path.read_text(encoding="utf-8"), f"{stem}.mlir", CTX)
     if FULL:
         return analyse_rules(rules, CTX).without(known_findings())
-    return analyse_rules(rules, CTX, cases=1, most_overlaps=20).without(known_findings())
+    return analyse_rules(rules, CTX, cases=1, most_overlaps=6).without(known_findings())
 
 
 # What ships

@@ -49,6 +49,7 @@ def in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> P
 # Which passes run
 
 
+@pytest.mark.ci_cases(1)
 @pytest.mark.parametrize("level", [0, 1, 2, 3])
 def test_opt_level_cuts_a_pipeline_down(level: int):
     code, output, errors = opt(MLP, "-p", "O2", "--opt-level", str(level))
@@ -57,6 +58,7 @@ def test_opt_level_cuts_a_pipeline_down(level: int):
         assert output == str(Sequential(["O2"])(parse(MLP))) + "\n\n"
 
 
+@pytest.mark.ci_cases(0)
 def test_without_the_flag_nothing_is_left_out():
     expected = opt(MLP, "-p", "O3")
     assert expected == opt(MLP, "-p", "O3", "--opt-level", "3") != opt(MLP, "-p", "O3", "--opt-level", "1")

@@ -150,6 +150,7 @@ TRIPS: dict[str, Callable[[], None]] = {
 }
 
 
+@pytest.mark.ci_cases(2)
 @pytest.mark.parametrize(
     "how, reason",
     [

@@ -85,6 +85,7 @@ def test_right_programs_pass(name: str):
     assert check.report().startswith(f"check-semantics: {check.counts.changed} passes changed the program")
 
 
+@pytest.mark.ci_cases(1)
 @pytest.mark.parametrize("level, seed, flavour", [("O1", 4, "decided"), ("O3", 5, "smooth")])
 def test_random_programs_pass(level: str, seed: int, flavour: Any):
     graph = random_graph(seed, flavour)

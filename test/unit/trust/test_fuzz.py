@@ -93,6 +93,7 @@ class One(Source):
         return stepwell.parse(self.text)
 
 
+@pytest.mark.ci_cases(1)
 @pytest.mark.parametrize("source", [Families(), Ops(), Motifs(), Layers(), Rules(all_shipped_rules()), Dialects([])])
 def test_programs_are_valid_and_follow_from_the_seed(source: Source) -> None:
     context = make_context()
@@ -166,6 +167,7 @@ FAULTS = [
 """What a pass of another package does, and what that is called."""
 
 
+@pytest.mark.ci_cases(1)
 @pytest.mark.parametrize("act, kind", FAULTS if FULL else FAULTS[::3])
 def test_ops_and_passes_of_others(act: str, kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     name = f"fuzzed{len(act)}"
@@ -187,6 +189,7 @@ def test_a_right_program_passes_in_machine_code_and_after_each_pass() -> None:
         assert right.kind(Program(context, TWICE, "t.mlir")) is None
 
 
+@pytest.mark.ci_cases(0)
 def test_what_fails_in_the_same_way_is_told_once_and_seeds_go_on(tmp_path: Path) -> None:
     (tmp_path / "mine.mlir").write_text(RULES)
     pipeline = f'apply-patterns{{file="{tmp_path}/mine.mlir"}}'

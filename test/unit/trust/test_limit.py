@@ -53,6 +53,7 @@ def test_the_application_that_reaches_the_limit_is_told():
     assert count.count == 7 and count.last is not None and count.last.kind == "fusion"
 
 
+@pytest.mark.ci_cases(1)
 @pytest.mark.parametrize("limit", range(0, 44, 4))
 def test_a_program_is_right_at_every_limit(limit: int):
     assert run(limit).count <= limit

@@ -77,6 +77,7 @@ def names(program: Program) -> list[str]:
     return sorted(op.name for op in program.parsed().walk() if op.name.startswith("graph."))
 
 
+@pytest.mark.ci_cases(0)
 def test_ops_that_stand_apart_are_all_that_is_left():
     text = random_program(3, 150 if FULL else 60, smooth=True).text
     wanted = ("graph.abs", "graph.softmax")
@@ -97,6 +98,7 @@ def test_candidates_that_crash_or_hang_are_left_out():
     assert names(program) == ["graph.abs"]
 
 
+@pytest.mark.ci_cases(0)
 def test_sizes_and_element_types_change_in_the_whole_program():
     text = shrunk(SIZE, Has("graph.reshape")).text
     assert "tensor<1x1xf32>" in text and "48" not in text and "f64" not in text
@@ -211,6 +213,7 @@ def test_errors(
     assert capsys.readouterr().err.startswith(said)
 
 
+@pytest.mark.ci_cases(0)
 def test_files_of_candidates_are_deleted():
     command = Command("grep -q graph.reshape {}")
     shrunk(SIZE, command)

@@ -113,6 +113,7 @@ PARTS = [
 """What is to be left, and the most ops beside it."""
 
 
+@pytest.mark.ci_cases(1)
 @pytest.mark.parametrize("text, asks, passes, ops", PARTS if FULL else PARTS[2::5])
 def test_functions_calls_regions_steps_and_levels(
     text: str, asks: Callable[[ModuleOp], bool], passes: str, ops: int
@@ -121,6 +122,7 @@ def test_functions_calls_regions_steps_and_levels(
     assert count(found) <= ops, found
 
 
+@pytest.mark.ci_cases(0)
 def test_constants_attributes_sizes_and_element_types() -> None:
     found = shrunk(NUMBERS, has("graph.constant", "graph.softmax"))
     assert "note" not in found and "more" not in found and "f64" not in found

@@ -32,6 +32,7 @@ def test_the_list_has_forty_programs(script: ModuleType) -> None:
     assert len({each.kind for each in script.CASES}) == 8
 
 
+@pytest.mark.ci_cases(1)
 @pytest.mark.parametrize("kind", ["chain", "apart", "crash", "message", "diagnostic"] if FULL else ["chain", "message"])
 def test_a_program_becomes_small(kind: str, script: ModuleType, tmp_path: Path) -> None:
     case = next(each for each in script.CASES if each.kind == kind)
