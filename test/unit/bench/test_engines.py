@@ -76,7 +76,7 @@ def results(engine: str, case: dict[str, Any]) -> list[tuple[str, float]]:
     return found
 
 
-@pytest.mark.ci_cases(8)
+@pytest.mark.ci_cases(5)
 @pytest.mark.parametrize("case", SMALL, ids=case_name)
 @pytest.mark.parametrize("engine", ["stepwell", "numpy"])
 def test_results_are_right(engine: str, case: dict[str, Any]):

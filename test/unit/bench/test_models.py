@@ -33,6 +33,7 @@ def save_model(path: Path) -> None:
     onnx.save(model, path)
 
 
+@pytest.mark.ci_cases(0)
 def test_a_model_is_timed(tmp_path: Path) -> None:
     model, figures = tmp_path / "small.onnx", tmp_path / "figures.json"
     save_model(model)

@@ -124,6 +124,7 @@ class TestThroughPasses:
         assert inside["graph.relu"] == {3, 5}
         assert [lines(op) for op in module.walk() if op.name == "func.call"] == [{2, 3}, {4, 5}]
 
+    @pytest.mark.ci_cases(2)
     @pytest.mark.parametrize("pipeline", ["O0", "O1", "O3"])
     def test_no_op_is_without_an_origin(self, pipeline: str) -> None:
         assert [op.name for op in unknown_ops(ran(TWICE, pipeline))] == []

@@ -84,6 +84,7 @@ def test_no_op_of_any_level_is_without_an_origin(name: str) -> None:
     assert any(op.name == "llvm.func" for op in module.walk())
 
 
+@pytest.mark.ci_cases(0)
 def test_code_of_a_model_names_its_nodes() -> None:
     module = program("network")
     for each in expand_pipeline("O3"):

@@ -18,6 +18,7 @@ from stepwell.core.weights import WeightsError, hold_weights, open_weights, raw_
 from stepwell.runtime.errors import CompileError
 
 
+@pytest.mark.ci_cases(2)
 @each_type
 @settings(max_examples=60, deadline=None)
 @given(shape=st.lists(st.integers(0, 5), max_size=3), seed=st.integers(0, 2**32 - 1))

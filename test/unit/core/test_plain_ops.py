@@ -108,6 +108,7 @@ def test_errors_are_those_of_the_tokens(fault: str, monkeypatch: pytest.MonkeyPa
     assert found == by_tokens(PROGRAM.replace(old, new), monkeypatch)
 
 
+@pytest.mark.ci_cases(19)
 @pytest.mark.parametrize("seed", range(400 if FULL else 60))
 def test_random_programs(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     text = random_program(seed, smooth=seed % 2 == 0).text

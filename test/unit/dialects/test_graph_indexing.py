@@ -32,7 +32,7 @@ FAILING = {
 }
 
 
-@pytest.mark.ci_cases(10)
+@pytest.mark.ci_cases(6)
 @pytest.mark.parametrize("dtype", list(NUMPY))
 @pytest.mark.parametrize("op", list(FAILING))
 def test_indices_are_checked(op: str, dtype: str) -> None:

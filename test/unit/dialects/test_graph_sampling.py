@@ -45,6 +45,7 @@ def test_an_image_that_is_not_there_fails() -> None:
         stepwell.compile(program("sum"), cache=False)(x, np.array([0, 1, 2, 0]), h, w)
 
 
+@pytest.mark.ci_cases(2)
 @pytest.mark.parametrize("mode", ["nearest", "linear", "cubic"])
 def test_many_channels_are_sampled_side_by_side(mode: str) -> None:
     """The image and the result are turned, so that each point finds its neighbours once."""

@@ -213,7 +213,7 @@ def test_sizes_that_are_not_known() -> None:
 TURNS = list(product((0, 1), (0, 4), (False, True), (False, True)))
 
 
-@pytest.mark.ci_cases(3)
+@pytest.mark.ci_cases(2)
 @pytest.mark.parametrize(("interleaved", "turned", "packed", "positions"), TURNS if FULL else TURNS[::3])
 def test_positions_turn_pairs(interleaved: int, turned: int, packed: bool, positions: bool) -> None:
     rng = np.random.default_rng(4)

@@ -114,7 +114,7 @@ def walked(forest: dict[str, Any], x: Array, targets: int, function: int) -> Arr
     return result
 
 
-@pytest.mark.ci_cases(2)
+@pytest.mark.ci_cases(1)
 @pytest.mark.parametrize(("modes", "function"), [([0], 1), ([0, 3, 4], 0), ([1, 2, 5, 6], 2), ([0, 6], 3)])
 def test_forests(modes: list[int], function: int) -> None:
     from onnx import numpy_helper

@@ -165,6 +165,7 @@ VALUES: dict[str, tuple[onnx.ModelProto, list[list[Array]]]] = {
 }
 
 
+@pytest.mark.ci_cases(4)
 @pytest.mark.parametrize("name", VALUES)
 def test_values_that_decide_shapes(name: str) -> None:
     proto, calls = VALUES[name]
@@ -314,6 +315,7 @@ def linear(sizes: list[Any]) -> tuple[onnx.ModelProto, Array]:
     return model(nodes, {"x": (T.FLOAT, sizes)}, outputs="logits/0 probs", w=w), w
 
 
+@pytest.mark.ci_cases(1)
 @pytest.mark.parametrize("size", [4, "n"])
 def test_a_model_is_an_executable_as_any_other(tmp_path: Path, size: Any) -> None:
     proto, w = linear([size, 40])

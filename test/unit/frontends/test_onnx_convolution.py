@@ -56,7 +56,7 @@ def scattered(x: Array, w: Array, strides: Ints, dilations: Ints, before: Ints, 
     return result
 
 
-@pytest.mark.ci_cases(2)
+@pytest.mark.ci_cases(1)
 @pytest.mark.parametrize("rank", [1, 3, 4])
 def test_convolutions_of_every_rank(rank: int) -> None:
     rng = np.random.default_rng(rank)
@@ -121,6 +121,7 @@ def test_transposed_convolutions(data: st.DataObject) -> None:
     assert np.array_equal(found, scattered(x, w, strides, dilations, before, shape, groups))
 
 
+@pytest.mark.ci_cases(3)
 @pytest.mark.parametrize(
     ("attributes", "before", "shape"),
     [

@@ -82,6 +82,7 @@ def test_linear_regressor(targets: int) -> None:
     agree("LinearRegressor", {"x": X}, coefficients=coefficients, intercepts=[0.5] * targets, targets=targets)
 
 
+@pytest.mark.ci_cases(2)
 @pytest.mark.parametrize("how", ["NONE", "LOGISTIC", "SOFTMAX"])
 def test_linear_classifier(how: str) -> None:
     options = {"coefficients": RNG.standard_normal(9).tolist(), "intercepts": [0.1, -0.2, 0.3]}
@@ -134,7 +135,7 @@ def trees(count: int, ids: int, prefix: str, same: bool = False, missing: bool =
 GRID = np.round(RNG.standard_normal((9, 3)) * 1.5).astype(np.float32)
 
 
-@pytest.mark.ci_cases(2)
+@pytest.mark.ci_cases(1)
 @pytest.mark.parametrize("how", ["SUM", "AVERAGE", "MIN", "MAX"])
 def test_regression_by_trees(how: str) -> None:
     options = trees(4, 2, "target")
@@ -149,7 +150,7 @@ def test_missing_values_go_one_way() -> None:
     agree("TreeEnsembleRegressor", {"x": np.where(GRID == 0, np.float32(np.nan), GRID)}, n_targets=1, **options)
 
 
-@pytest.mark.ci_cases(2)
+@pytest.mark.ci_cases(1)
 @pytest.mark.parametrize("how", ["NONE", "SOFTMAX", "LOGISTIC"])
 def test_classification_by_trees(how: str) -> None:
     agree(

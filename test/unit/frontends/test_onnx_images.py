@@ -45,6 +45,7 @@ def test_crops_and_pads_about_the_centre(size: int, wanted: int) -> None:
     assert kept.shape[1] == min(size, wanted) and np.all(np.diff(kept) == 1)
 
 
+@pytest.mark.ci_cases(3)
 @pytest.mark.parametrize("align", [0, 1])
 @pytest.mark.parametrize("spatial", [(3, 4), (2, 3, 1)])
 def test_grids_of_affine_maps(spatial: tuple[int, ...], align: int) -> None:

@@ -177,6 +177,7 @@ SCAN = """g (float[3] a, float[{n},3] x, float[3,{n}] u) => (float[3] y, float[3
 }}"""
 
 
+@pytest.mark.ci_cases(2)
 @pytest.mark.parametrize(("steps", "loops"), [(1, 0), (5, 0), (300, 1)])
 def test_scan(steps: int, loops: int) -> None:
     rng = np.random.default_rng(steps)

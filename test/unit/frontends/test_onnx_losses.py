@@ -40,7 +40,7 @@ def loss_of(x: Array, labels: Array, weights: Array | None, ignored: int | None,
 LOSSES = list(product(("none", "sum", "mean"), (False, True), (None, 1, -5)))
 
 
-@pytest.mark.ci_cases(2)
+@pytest.mark.ci_cases(1)
 @pytest.mark.parametrize(("reduction", "weighted", "ignored"), LOSSES if FULL else LOSSES[::3] + LOSSES[-2:])
 def test_losses(reduction: str, weighted: bool, ignored: int | None) -> None:
     rng = np.random.default_rng(0)
@@ -165,7 +165,7 @@ def parts(z: Array) -> Array:
 TRANSFORMS = list(product((0, 1, -2), (None, 4, 9), (False, True), (False, True)))
 
 
-@pytest.mark.ci_cases(4)
+@pytest.mark.ci_cases(2)
 @pytest.mark.parametrize(("axis", "length", "complex_", "inverse"), TRANSFORMS if FULL else TRANSFORMS[::5])
 def test_transforms(axis: int, length: int | None, complex_: bool, inverse: bool) -> None:
     x = np.random.default_rng(2).standard_normal((5, 6, 7, 2 if complex_ else 1)).astype(np.float32)
@@ -180,6 +180,7 @@ def test_transforms(axis: int, length: int | None, complex_: bool, inverse: bool
     np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.ci_cases(2)
 @pytest.mark.parametrize("length", [None, 7, 8])
 def test_one_sided_transforms_and_their_inverses(length: int | None) -> None:
     x = np.random.default_rng(3).standard_normal((2, 8, 1)).astype(np.float32)
@@ -192,7 +193,7 @@ def test_one_sided_transforms_and_their_inverses(length: int | None) -> None:
     np.testing.assert_allclose(back[..., 0], np.fft.irfft(wanted, n=length, axis=1), rtol=1e-4, atol=1e-5)
 
 
-@pytest.mark.ci_cases(3)
+@pytest.mark.ci_cases(2)
 @pytest.mark.parametrize("known", [("step",), ("step", "window")])
 @pytest.mark.parametrize("onesided", [0, 1])
 def test_transforms_of_frames(known: tuple[str, ...], onesided: int) -> None:

@@ -34,7 +34,7 @@ def standard(x: Array, axes: tuple[int, ...], epsilon: float) -> tuple[Array, Ar
 # Normalisations
 
 
-@pytest.mark.ci_cases(3)
+@pytest.mark.ci_cases(2)
 @pytest.mark.parametrize("dtype", RTOL)
 @pytest.mark.parametrize("axis", [-1, 1, 0])
 def test_layer_normalization_with_its_statistics(axis: int, dtype: str) -> None:
@@ -56,7 +56,7 @@ def test_statistics_are_computed_only_when_wanted() -> None:
     assert "graph.layer_norm" in text and "graph.mean" not in text
 
 
-@pytest.mark.ci_cases(6)
+@pytest.mark.ci_cases(4)
 @pytest.mark.parametrize("operator", ["LayerNormalization", "RMSNormalization"])
 @pytest.mark.parametrize("shape", [(1,), (5,), (1, 5), (4, 1), (4, 5), (1, 4, 5), (1, 1, 1, 5)])
 def test_scales_broadcast_to_the_normalised_axes(operator: str, shape: tuple[int, ...]) -> None:
@@ -81,6 +81,7 @@ def test_axes_are_those_of_the_input() -> None:
         text_of("RMSNormalization", {"x": normal(0, 3, 4), "w": normal(1, 4)}, version=23, axis=3)
 
 
+@pytest.mark.ci_cases(3)
 @pytest.mark.parametrize("version", [18, 21])
 @pytest.mark.parametrize("shape", [(2, 6, 5), (2, 6, 3, 4)])
 def test_group_normalization(version: int, shape: tuple[int, ...]) -> None:
@@ -95,6 +96,7 @@ def test_group_normalization(version: int, shape: tuple[int, ...]) -> None:
         text_of("GroupNormalization", {"x": x, "w": weight, "b": bias}, version=version, num_groups=4)
 
 
+@pytest.mark.ci_cases(2)
 @pytest.mark.parametrize("shape", [(3, 4), (2, 3, 5), (2, 3, 4, 5)])
 def test_batch_normalization_of_training(shape: tuple[int, ...]) -> None:
     """With the statistics of the batch; the given ones move towards them."""
@@ -113,6 +115,7 @@ def test_batch_normalization_of_training(shape: tuple[int, ...]) -> None:
     np.testing.assert_allclose(moved_variance, 0.75 * variance + 0.25 * batch.var(axes), rtol=1e-5)
 
 
+@pytest.mark.ci_cases(2)
 @pytest.mark.parametrize("axes", [None, (0, 1), (2, 3)])
 def test_mean_variance_normalization(axes: tuple[int, ...] | None) -> None:
     x = normal(0, 3, 2, 4, 4) + 100
@@ -121,7 +124,7 @@ def test_mean_variance_normalization(axes: tuple[int, ...] | None) -> None:
     np.testing.assert_allclose(found, standard(x, axes or (0, 2, 3), 0.0)[0], rtol=1e-3, atol=1e-4)
 
 
-@pytest.mark.ci_cases(7)
+@pytest.mark.ci_cases(4)
 @pytest.mark.parametrize("dtype", RTOL)
 @pytest.mark.parametrize("p", [1, 2])
 @pytest.mark.parametrize("axis", [0, -1])
@@ -140,7 +143,7 @@ def test_norms_are_of_one_or_two() -> None:
         text_of("LpNormalization", {"x": normal(0, 4)}, version=22, p=3)
 
 
-@pytest.mark.ci_cases(3)
+@pytest.mark.ci_cases(2)
 @pytest.mark.parametrize("size", [1, 2, 3, 4, 5, 9])
 @pytest.mark.parametrize("shape", [(2, 5, 3, 4), (1, 7, 6)])
 def test_response_normalization(shape: tuple[int, ...], size: int) -> None:
@@ -230,6 +233,7 @@ def test_no_axes_may_mean_none(operator: str) -> None:
     np.testing.assert_allclose(found, wide, rtol=1e-6)
 
 
+@pytest.mark.ci_cases(7)
 @pytest.mark.parametrize("dtype", ["float32", "int8", "uint16", "int64", "bool"])
 @pytest.mark.parametrize("keepdims", [0, 1])
 def test_extrema_of_nothing(dtype: str, keepdims: int) -> None:
@@ -275,7 +279,7 @@ def test_axes_are_known_at_import() -> None:
             text_of(operator, {"x": normal(0, 2), "axes": np.array([0])}, version=18)
 
 
-@pytest.mark.ci_cases(4)
+@pytest.mark.ci_cases(3)
 @pytest.mark.parametrize("version", [11, 13])
 @pytest.mark.parametrize("axis", [0, 1, 2, -1])
 @pytest.mark.parametrize("operator", ["Softmax", "LogSoftmax"])
@@ -346,7 +350,7 @@ OPEN: dict[str, tuple[dict[str, Array], int, dict[str, Any]]] = {
 }
 
 
-@pytest.mark.ci_cases(2)
+@pytest.mark.ci_cases(1)
 @pytest.mark.parametrize("operator", OPEN)
 def test_extents_are_known_at_run_time(operator: str) -> None:
     """One program for all sizes of all dimensions but the last."""

@@ -63,7 +63,7 @@ def theirs(made: Any, x: Array) -> Array:
     return session.run(None, {"A": x})[0]
 
 
-@pytest.mark.ci_cases(2)
+@pytest.mark.ci_cases(1)
 @pytest.mark.parametrize(("bits", "block", "shape", "zeros"), CASES)
 def test_as_onnxruntime(bits: int, block: int, shape: tuple[int, int, int], zeros: bool) -> None:
     inputs = inputs_of(bits, block, shape, zeros)
@@ -150,6 +150,7 @@ def test_blocks_in_another_order() -> None:
         stepwell.compile_onnx(model(inputs, 4, 32, SHAPE), tuning=False)(inputs["A"])
 
 
+@pytest.mark.ci_cases(1)
 @pytest.mark.parametrize("transposed", [False, True])
 def test_dequantised_weights_stay_bytes(transposed: bool) -> None:
     """What quantisers of weights alone write, where the import does not compute it: more than 4096 bytes."""

@@ -65,6 +65,7 @@ UNARY: dict[str, tuple[dict[str, Any], Any]] = {
 }
 
 
+@pytest.mark.ci_cases(3)
 @pytest.mark.parametrize("operator", UNARY)
 def test_of_one_operand(operator: str) -> None:
     attributes, function = UNARY[operator]

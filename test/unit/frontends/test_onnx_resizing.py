@@ -210,7 +210,7 @@ UNKNOWN = [
 ]
 
 
-@pytest.mark.ci_cases(2)
+@pytest.mark.ci_cases(1)
 @pytest.mark.parametrize(("options", "scale"), UNKNOWN)
 def test_extents_may_be_unknown(options: dict[str, Any], scale: float) -> None:
     import stepwell

@@ -91,6 +91,7 @@ def test_aligned_regions(mode: str, coordinates: str) -> None:
     np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.ci_cases(1)
 @pytest.mark.parametrize("coordinates", ["half_pixel", "output_half_pixel"])
 def test_regions_that_are_sampled_as_densely_as_they_are_large(coordinates: str) -> None:
     """Some of which lie outside, are empty, or inside out."""

@@ -73,6 +73,7 @@ def test_lengths_that_do_not_fit() -> None:
         assert message in str(caught.value).replace("initialiser", "initializer")
 
 
+@pytest.mark.ci_cases(9)
 @each_type
 @pytest.mark.parametrize("operator", ["Cast", "CastLike"])
 @pytest.mark.parametrize("known", [False, True])
@@ -86,7 +87,7 @@ def test_casts_keep_the_lowest_bits(dtype: str, operator: str, known: bool) -> N
     np.testing.assert_array_equal(values_of(found), wrapped(np.trunc(x).astype(np.int64), dtype).astype(np.int64))
 
 
-@pytest.mark.ci_cases(3)
+@pytest.mark.ci_cases(2)
 @each_type
 @pytest.mark.parametrize("precision", [TensorProto.FLOAT, TensorProto.DOUBLE])
 def test_quantising_saturates(dtype: str, precision: int) -> None:

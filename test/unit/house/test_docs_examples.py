@@ -43,6 +43,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.ci_cases(3)
 @pytest.mark.parametrize("page", COMMANDS)
 def test_the_commands_of_the_page_work(folder: Path, page: str) -> None:
     text = (DOCS / f"{page}.md").read_text(encoding="utf-8")
@@ -56,7 +57,7 @@ def test_the_commands_of_the_page_work(folder: Path, page: str) -> None:
         assert finished.exit_code == 0, f"{line}\n{finished.stderr.decode()}"
 
 
-@pytest.mark.ci_cases(4)
+@pytest.mark.ci_cases(3)
 @pytest.mark.parametrize("page", PROGRAMS)
 def test_the_python_lines_of_the_page_run(folder: Path, page: str) -> None:
     """In a child of this process, since pages register ops and code generators."""

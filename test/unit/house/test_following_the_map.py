@@ -135,6 +135,7 @@ def pass_(tree: Path) -> Change:
     return change
 
 
+@pytest.mark.ci_cases(0)
 def test_a_pass_is_a_file_and_three_lines(pass_: Change) -> None:
     pass_.run(PASS_CHECK)
     assert pass_.unused == ["schedule/"], "another room where it might stand"
@@ -237,6 +238,7 @@ def primitive(tree: Path) -> Change:
     return change
 
 
+@pytest.mark.ci_cases(0)
 def test_a_primitive_is_an_op_and_a_function(primitive: Change) -> None:
     primitive.run(PRIMITIVE_CHECK)
     primitive.touch("schedule/program/methods.pyi")
@@ -294,6 +296,7 @@ def target(tree: Path) -> Change:
     return change
 
 
+@pytest.mark.ci_cases(0)
 def test_a_target_is_a_file_of_machine(target: Change) -> None:
     target.run(TARGET_CHECK)
     assert target.unused == []
@@ -392,6 +395,7 @@ def op(tree: Path) -> Change:
     return change
 
 
+@pytest.mark.ci_cases(0)
 def test_an_op_is_its_meaning_and_its_converter(op: Change) -> None:
     op.run(OP_CHECK)
     op.touch("dialects/graph/methods.pyi")

@@ -178,7 +178,7 @@ CASES = [
 ]  # fmt: skip
 
 
-@pytest.mark.ci_cases(13)
+@pytest.mark.ci_cases(8)
 @pytest.mark.parametrize(("body", "headers", "status", "message"), CASES, ids=[case[3][:30] for case in CASES])
 def test_what_is_refused(server: Server, body: bytes, headers: dict[str, str], status: int, message: str) -> None:
     # A body that is much too long is not read, so its client may see that the connection is closed.
@@ -304,6 +304,7 @@ def test_a_model_that_cannot_be_loaded(modules: None) -> None:
     assert b"missing.stepwell" in health.body
 
 
+@pytest.mark.ci_cases(0)
 def test_answers_do_not_wait_for_acknowledgements(modules: None) -> None:
     """asyncio turns Nagle's algorithm off for sockets that name their protocol."""
     from serve import listen  # pyright: ignore[reportMissingImports]

@@ -68,7 +68,7 @@ def values_of(dtype: str) -> Array:
     return np.concatenate([kept, random])
 
 
-@pytest.mark.ci_cases(3)
+@pytest.mark.ci_cases(2)
 @pytest.mark.parametrize("source", DTYPES)
 def test_conversions_to_every_type(source: str) -> None:
     values = values_of(source)

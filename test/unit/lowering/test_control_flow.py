@@ -101,7 +101,7 @@ def inputs(count: int) -> list[Array]:
     return [*values, np.array(count, np.int64)]
 
 
-@pytest.mark.ci_cases(6)
+@pytest.mark.ci_cases(4)
 @pytest.mark.parametrize("pipeline", PIPELINES)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_programs_with_regions_and_calls(name: str, pipeline: str) -> None:
@@ -157,6 +157,7 @@ EMPTY = """func.func @main(%x: tensor<0x3xf32>, %y: tensor<f32>) -> (tensor<0x3x
 }"""
 
 
+@pytest.mark.ci_cases(3)
 @pytest.mark.parametrize("pipeline", PIPELINES)
 def test_tensors_without_elements(pipeline: str) -> None:
     arrays = [np.zeros((0, 3), np.float32), np.array(2, np.float32)]

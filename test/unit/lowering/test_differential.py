@@ -59,6 +59,7 @@ def check(program: Program, pipeline: str, smooth: bool) -> None:
         check_same(found, program.expected)
 
 
+@pytest.mark.ci_cases(0)
 @settings(max_examples=EXAMPLES)
 @given(seed=seeds())
 def test_every_level_and_every_arena_gives_the_same_bits(seed: int) -> None:

@@ -270,7 +270,7 @@ LIMITS: dict[str, list[tuple[float, float]]] = {
 }
 
 
-@pytest.mark.ci_cases(9)
+@pytest.mark.ci_cases(6)
 @pytest.mark.parametrize("name", LIMITS)
 def test_limits_are_exact(name: str) -> None:
     x, expected = (np.array(column, np.float32) for column in zip(*LIMITS[name], (NAN, NAN), strict=True))

@@ -56,6 +56,7 @@ def assert_same(found: np.ndarray, expected: np.ndarray, *inputs: np.ndarray) ->
         )
 
 
+@pytest.mark.ci_cases(8)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(
     "op, exact",
@@ -164,7 +165,7 @@ def test_truncation_from_f64_rounds_once(kind: str, lanes: int) -> None:
     assert_same(found, np.array(expected), x)
 
 
-@pytest.mark.ci_cases(3)
+@pytest.mark.ci_cases(2)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("op", ["sitofp", "uitofp"])
 @pytest.mark.parametrize("width", [8, 16, 32, 64])

@@ -46,6 +46,7 @@ def put(alloc: str, kind: str = "", type_: str = "memref<16xf32>") -> str:
     return text.replace("TYPE", type_)
 
 
+@pytest.mark.ci_cases(4)
 @pytest.mark.parametrize(("alloc", "kind"), [*((each, "") for each in ALLOCS), ("of the function", "parallel")])
 @pytest.mark.parametrize("level", [0, 3])
 def test_an_element_that_the_data_leave_out_fails_where_it_is_read(alloc: str, kind: str, level: int) -> None:

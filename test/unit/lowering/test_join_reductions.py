@@ -74,7 +74,7 @@ def expected(array: np.ndarray[Any, Any], axes: tuple[int, ...], kind: str) -> n
     return np.asarray(NUMPY[kind.rstrip("!")](wide, axis=axes, keepdims=kind[-1] == "!")).astype(array.dtype)
 
 
-@pytest.mark.ci_cases(5)
+@pytest.mark.ci_cases(3)
 @pytest.mark.parametrize(("dtype", "shape", "axes", "kinds"), CASES)
 def test_joined_reductions_against_numpy(dtype: str, shape: tuple[int, ...], axes: tuple[int, ...], kinds: str) -> None:
     text = program(dtype, shape, axes, kinds)

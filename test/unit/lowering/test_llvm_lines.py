@@ -48,7 +48,7 @@ def instructions(text: str) -> list[str]:
     return [line for body in bodies for line in body.splitlines() if line.startswith("  ") and " = phi " not in line]
 
 
-@pytest.mark.ci_cases(2)
+@pytest.mark.ci_cases(1)
 @pytest.mark.parametrize("text", [PROGRAM, *(random_program(seed).text for seed in range(4))])
 def test_nearly_all_instructions_have_a_line(text: str) -> None:
     module = lowered(text)
@@ -126,6 +126,7 @@ def test_nearly_all_instructions_of_an_object_have_a_line(tmp_path: Path, target
     assert files == {"net.mlir", RUNTIME}
 
 
+@pytest.mark.ci_cases(1)
 @pytest.mark.skipif(shutil.which("objdump") is None, reason="needs objdump")
 @pytest.mark.parametrize("text", [PROGRAM, PARALLEL])
 def test_an_object_made_of_assembly_is_that_of_llvm(tmp_path: Path, text: str) -> None:

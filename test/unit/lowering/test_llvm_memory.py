@@ -325,6 +325,7 @@ KINDS = {
 }  # fmt: skip
 
 
+@pytest.mark.ci_cases(15)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("with_accumulator", [False, True])
 def test_reductions_match_numpy(kind: str, with_accumulator: bool):

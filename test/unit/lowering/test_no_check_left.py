@@ -23,6 +23,7 @@ FEW = ("gemm_100x100x768", "grouped3x3_512to512_g32_28x28_s2_b1", "softmax_128x1
 TO_LOOPS = "graph-optimize,to-loops,prepack-weights,schedule-cpu,bufferize,lower-loops-to-scf"
 
 
+@pytest.mark.ci_cases(3)
 @pytest.mark.parametrize("name", CASES if FULL else FEW)
 def test_all_accesses_of_a_kernel_are_proven(name: str) -> None:
     module = parse(program_text(describe(CASES[name])))

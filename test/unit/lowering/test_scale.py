@@ -47,7 +47,7 @@ def expected(length: int, x: np.ndarray) -> np.ndarray:
     return value
 
 
-@pytest.mark.ci_cases(2)
+@pytest.mark.ci_cases(1)
 @pytest.mark.parametrize("level", range(4))
 def test_a_chain_of_300_ops_runs(level: int) -> None:
     x = np.arange(-6, 6, dtype=np.int32).reshape(3, 4)

@@ -100,7 +100,7 @@ class Program:
         return f"func.func @main({arguments}) -> {type_} {{\n{body}\n  func.return {self.result[0]} : {type_}\n}}"
 
 
-@pytest.mark.ci_cases(5)
+@pytest.mark.ci_cases(3)
 @pytest.mark.parametrize("seed", range(400 if FULL else 12))
 def test_random_programs(seed: int) -> None:
     program = Program(seed)

@@ -67,6 +67,7 @@ MACHINES = [
 SIZES = [(1000, 1000), (8, 768), (13, 32), (6, 64), (1, 512)]
 
 
+@pytest.mark.ci_cases(2)
 @pytest.mark.parametrize("size", SIZES if FULL else SIZES[:1])
 @pytest.mark.parametrize(
     ("machine", "product", "register", "spill"), MACHINES, ids=[machine.name for machine, *_ in MACHINES]

@@ -24,6 +24,7 @@ WIDE = [False, True] if host_machine().has_wide_registers else [False]
 """With the instructions of AVX-512 where the machine has them; loops over tiles run on any."""
 
 
+@pytest.mark.ci_cases(3)
 @pytest.mark.parametrize("columns", [64, 21, 5])
 @pytest.mark.parametrize("name", ["exp", "exp2"])
 @pytest.mark.parametrize("wide", WIDE[1:])
@@ -37,7 +38,7 @@ def test_wide_registers_give_the_same_bits(name: str, columns: int, wide: bool) 
     assert same.all(), x[: len(found)][~same][:5]
 
 
-@pytest.mark.ci_cases(5)
+@pytest.mark.ci_cases(3)
 @pytest.mark.parametrize("columns", [64, 21, None])
 @pytest.mark.parametrize("factor", [1.0, 0.125, 0.17677669])
 def test_relaxed_exponentials(factor: float, columns: int | None) -> None:
@@ -133,6 +134,7 @@ def exact_silu(x: np.ndarray) -> np.ndarray:
     return np.where(x == -np.inf, -0.0, x * exact_sigmoid(x))
 
 
+@pytest.mark.ci_cases(2)
 @pytest.mark.parametrize("wide", WIDE)
 @pytest.mark.parametrize(
     ("body", "exact"), [(GELU, exact_gelu), (GELU_BY_TANH, exact_gelu_by_tanh)], ids=["erf", "tanh"]
@@ -153,7 +155,7 @@ def test_gelu_is_good_to_a_millionth(body: str, exact: Callable[[np.ndarray], np
     assert np.array_equal(np.signbit(found[x == 0]), np.signbit(x[x == 0]))
 
 
-@pytest.mark.ci_cases(4)
+@pytest.mark.ci_cases(2)
 @pytest.mark.parametrize("columns", [64, 21, 5])
 @pytest.mark.parametrize("wide", WIDE)
 @pytest.mark.parametrize(

@@ -82,7 +82,7 @@ MAP = """{
       }"""
 
 
-@pytest.mark.ci_cases(3)
+@pytest.mark.ci_cases(2)
 @pytest.mark.parametrize("extent", EXTENTS)
 @pytest.mark.parametrize("wide", WIDE)
 def test_maps_of_every_length(extent: int, wide: bool) -> None:
@@ -106,7 +106,7 @@ def sums(kind: str, extent: int, flags: str) -> str:
     return loop(body, extent, rest, "%start = memref.load %s[%c2] : memref<4xf32>|%found =")
 
 
-@pytest.mark.ci_cases(6)
+@pytest.mark.ci_cases(4)
 @pytest.mark.parametrize("extent", EXTENTS)
 @pytest.mark.parametrize(
     ("kind", "flags", "reference"),

@@ -87,7 +87,7 @@ def test_tiles_of_large_products() -> None:
     }
 
 
-@pytest.mark.ci_cases(3)
+@pytest.mark.ci_cases(2)
 @EVERY
 def test_native_results_do_not_depend_on_the_schedule(name: str) -> None:
     with scheduled_for(name):
@@ -107,7 +107,7 @@ def check_product(compiled: stepwell.Executable) -> None:
 # One setting for schedules and machine code
 
 
-@pytest.mark.ci_cases(6)
+@pytest.mark.ci_cases(4)
 @EVERY
 def test_a_program_runs_or_says_what_the_processor_lacks(name: str) -> None:
     compiled = stepwell.compile(PRODUCT, target=name, cache=False)
@@ -118,6 +118,7 @@ def test_a_program_runs_or_says_what_the_processor_lacks(name: str) -> None:
             check_product(compiled)
 
 
+@pytest.mark.ci_cases(1)
 @pytest.mark.parametrize(
     ("name", "vector", "register", "too_wide"),
     [("x86-64-v3", "vector<6x16xf32>", "ymm", "zmm"), ("skylake-avx512", "vector<6x64xf32>", "zmm", "none")],

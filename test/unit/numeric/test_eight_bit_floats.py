@@ -112,6 +112,7 @@ def test_any_f32(dtype: str, x: Array) -> None:
     assert same(cast(x, "f32", dtype), by_the_table(x, dtype, saturate=False))
 
 
+@pytest.mark.ci_cases(7)
 @each_type
 @pytest.mark.parametrize("source", ["i8", "ui16", "i32", "i64", "ui64"])
 def test_integers_are_rounded_once(dtype: str, source: str) -> None:
@@ -133,6 +134,7 @@ def onnx_cast(x: Array, dtype: str, operator: str, saturate: int | None) -> Arra
     return run_node("CastLike", {"x": x, "like": np.ones(1, TYPES[dtype])}, version=19, **attributes)[0]
 
 
+@pytest.mark.ci_cases(6)
 @each_type
 @pytest.mark.parametrize("saturate", [None, 1, 0])
 @pytest.mark.parametrize("operator", ["Cast", "CastLike"])
@@ -141,6 +143,7 @@ def test_the_attribute_saturate(dtype: str, saturate: int | None, operator: str)
     assert same(onnx_cast(x, dtype, operator, saturate), by_the_table(x, dtype, saturate != 0))
 
 
+@pytest.mark.ci_cases(10)
 @each_type
 @pytest.mark.parametrize("saturate", [1, 0])
 @pytest.mark.parametrize("source", ["f64", "f16", "bf16", "f8E4M3FN", "f8E5M2"])
@@ -183,7 +186,7 @@ def test_initialisers_and_constants(dtype: str) -> None:
     np.testing.assert_array_equal(found.view(np.uint8), ALL_BITS)
 
 
-@pytest.mark.ci_cases(5)
+@pytest.mark.ci_cases(3)
 @each_type
 @pytest.mark.parametrize("saturate", [1, 0])
 @pytest.mark.parametrize("zero", [0.0, 1.5])

@@ -85,7 +85,7 @@ def literals_as_bytes(text: str, dtype: str) -> str:
     return text.replace(f"x{dtype}", "xui8")
 
 
-@pytest.mark.ci_cases(2)
+@pytest.mark.ci_cases(1)
 @each_type
 @pytest.mark.parametrize("opt_level", [0, 3])
 @pytest.mark.parametrize("threads", [1, 2])
@@ -143,6 +143,7 @@ def test_moves_of_sizes_known_at_the_call(dtype: str) -> None:
     np.testing.assert_array_equal(y.view(np.uint8), np.broadcast_to(row.view(np.uint8), (5, 8)))
 
 
+@pytest.mark.ci_cases(11)
 @each_type
 @pytest.mark.parametrize("opt_level", [0, 3])
 @pytest.mark.parametrize("relation", ["equal", "not_equal", "less", "less_equal", "greater", "greater_equal"])
@@ -174,7 +175,7 @@ func.func @main(%q: tensor<40x64xT>, %w: tensor<64x48xT>, %s: tensor<f32>) -> te
 """
 
 
-@pytest.mark.ci_cases(4)
+@pytest.mark.ci_cases(3)
 @each_type
 @pytest.mark.parametrize("opt_level", [0, 3])
 @pytest.mark.parametrize("threads", [1, 2])

@@ -25,7 +25,7 @@ from tolerances import check_case
 families = pytest.mark.parametrize("family", FAMILIES)
 
 
-@pytest.mark.ci_cases(4)
+@pytest.mark.ci_cases(3)
 @families
 @settings(max_examples=TE_EXAMPLES)
 @given(data=st.data(), seed=seeds())
@@ -33,6 +33,7 @@ def test_te_gives_the_reference(family: str, data: st.DataObject, seed: int) -> 
     check_by_te(data.draw(cases(family)), seed)
 
 
+@pytest.mark.ci_cases(6)
 @families
 def test_te_gives_the_reference_for_every_op(family: str) -> None:
     for number, case in enumerate(every_op(family)):

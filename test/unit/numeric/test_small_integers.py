@@ -121,6 +121,7 @@ func.func @main(%x: tensor<33x47xT>, %row: tensor<1x47xT>, %c: tensor<33x47xi1>,
 """
 
 
+@pytest.mark.ci_cases(2)
 @each_type
 @pytest.mark.parametrize("opt_level", LEVELS)
 def test_moves(dtype: str, opt_level: int) -> None:
@@ -179,7 +180,7 @@ def quantisation(random: np.random.Generator, dtype: str, kind: str) -> tuple[st
     return text, [x, q, scale, zero], wanted
 
 
-@pytest.mark.ci_cases(5)
+@pytest.mark.ci_cases(3)
 @each_type
 @pytest.mark.parametrize("kind", ["tensor", "axis", "block"])
 def test_quantising_and_back(dtype: str, kind: str) -> None:

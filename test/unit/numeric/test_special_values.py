@@ -79,7 +79,7 @@ def test_te_and_native_code_of_two_operands(dtype: str) -> None:
     check_natively_on(cases, arrays)
 
 
-@pytest.mark.ci_cases(3)
+@pytest.mark.ci_cases(2)
 @pytest.mark.parametrize("dtype", COMPUTED)
 def test_fma_of_all_triples(dtype: str) -> None:
     values = special_values(dtype)

@@ -52,7 +52,7 @@ def arrays_for(text: str) -> tuple[list[np.ndarray], dict[str, np.ndarray]]:
     return inputs, {key: draw(shape, dtype) for key, shape, dtype in named}
 
 
-@pytest.mark.ci_cases(5)
+@pytest.mark.ci_cases(3)
 @pytest.mark.parametrize("machine", MACHINES)
 @pytest.mark.parametrize("name", KERNELS if FULL else [name for name in KERNELS if name != "depthwise"])
 def test_every_class_of_kernel(name: str, machine: str) -> None:

@@ -205,6 +205,7 @@ LAYERS: Final[tuple[Callable[[Op], Pattern], ...]] = (
 )
 
 
+@pytest.mark.ci_cases(0)
 def test_a_pattern_of_many_levels_of_several_forms_matches() -> None:
     """The matchers call each other in Python alone: the stack of the process has no room for so many calls."""
     levels = 8000

@@ -122,6 +122,7 @@ def defines_p(module: ModuleOp) -> str:
     return found.name
 
 
+@pytest.mark.ci_cases(20)
 @by_case
 @by_form
 def test_partitions(form: str, case: Case) -> None:
@@ -140,7 +141,7 @@ def test_partitions(form: str, case: Case) -> None:
         assert value.owner is before and before.parent is not None, f"partitioned: {text}"  # type: ignore[union-attr]
 
 
-@pytest.mark.ci_cases(23)
+@pytest.mark.ci_cases(14)
 @by_case
 @by_form
 def test_rewrites(form: str, case: Case) -> None:

@@ -36,6 +36,7 @@ def test_rules_are_listed(name: str) -> None:
     assert listed == [(rule.name, rule.numerics, rule.doc) for rule in shipped_rules(name)]
 
 
+@pytest.mark.ci_cases(9)
 @pytest.mark.parametrize("name", SHIPPED)
 def test_shipped_rules_are_valid(name: str) -> None:
     """They are not verified when they are loaded."""

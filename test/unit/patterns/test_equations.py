@@ -67,13 +67,14 @@ def test_median_of_the_lines_of_a_rule() -> None:
     assert len(lengths) > 110 and median(lengths) <= 2
 
 
+@pytest.mark.ci_cases(12)
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
 def test_shipped_rules_are_valid(path: Path) -> None:
     """They are not verified when they are loaded."""
     verify_module(parsed(path.read_text(encoding="utf-8")))
 
 
-@pytest.mark.ci_cases(9)
+@pytest.mark.ci_cases(6)
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
 def test_normal_form_and_equation_say_the_same(path: Path) -> None:
     """The normal form of the equation of a normal form is that normal form, names included."""

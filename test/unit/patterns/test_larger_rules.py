@@ -275,6 +275,7 @@ def test_a_function_that_changes_changes_its_calls() -> None:
 # Programs on which other matchers crashed
 
 
+@pytest.mark.ci_cases(22)
 @pytest.mark.parametrize(
     "body",
     [

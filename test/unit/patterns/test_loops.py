@@ -166,6 +166,7 @@ def test_matches(case: Case, form: str) -> None:
         assert len(decided_in(module, made)) == 1
 
 
+@pytest.mark.ci_cases(20)
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name.replace(" ", "-"))
 def test_does_not_match(case: Case, form: str) -> None:

@@ -37,7 +37,7 @@ def random_rule(choose: random.Random) -> tuple[Rule, list[Operation]]:
     return rule, [op for op in module.walk() if isinstance(op, BlockOp | LoopOp | FuncOp)]
 
 
-@pytest.mark.ci_cases(2)
+@pytest.mark.ci_cases(1)
 @pytest.mark.parametrize("chunk", range(CHUNKS))
 def test_against_the_slow_matcher(chunk: int) -> None:
     matching = 0

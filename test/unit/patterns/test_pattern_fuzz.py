@@ -171,6 +171,7 @@ PAIRS_OF_EACH = 20_000 if FULL else 20
 PAIRS_OF_ONE_PROGRAM = 10
 
 
+@pytest.mark.ci_cases(4)
 @pytest.mark.parametrize("construct", CONSTRUCTS)
 def test_each_construct_as_the_slow_matcher(construct: str) -> None:
     """Every rule has the construct. Some say nothing that can hold, so fewer of them match."""
@@ -206,7 +207,7 @@ def forget_functions(choose: random.Random, module: ModuleOp) -> None:
             function.detach()
 
 
-@pytest.mark.ci_cases(3)
+@pytest.mark.ci_cases(2)
 @pytest.mark.parametrize("chunk", range(CHUNKS))
 def test_effects_as_the_slow_matcher(chunk: int) -> None:
     """Rules that replace their root leave it alone where it has an effect, unless they are told."""
@@ -266,7 +267,7 @@ def results(module: ModuleOp) -> tuple[Any, ...] | None:
     return reference.run(copy, "main", *inputs(main), weights=weights)
 
 
-@pytest.mark.ci_cases(2)
+@pytest.mark.ci_cases(1)
 @pytest.mark.parametrize("chunk", range(CHUNKS))
 def test_explain_agrees_with_match(chunk: int) -> None:
     for seed in range(chunk, REWRITTEN, CHUNKS):
@@ -281,7 +282,7 @@ def test_explain_agrees_with_match(chunk: int) -> None:
             assert explain(rule.lhs, value).matched is match_compiled(compiled, value).matched
 
 
-@pytest.mark.ci_cases(2)
+@pytest.mark.ci_cases(1)
 @pytest.mark.parametrize("chunk", range(CHUNKS))
 def test_partition_keeps_the_results(chunk: int) -> None:
     made = 0
@@ -333,7 +334,7 @@ def with_replacement(choose: random.Random, rule: Rule) -> Rule | None:
     return replace(rule, name=f"r{part.key}", rhs=(made,))
 
 
-@pytest.mark.ci_cases(2)
+@pytest.mark.ci_cases(1)
 @pytest.mark.parametrize("chunk", range(CHUNKS))
 def test_rewriting_leaves_a_valid_program(chunk: int) -> None:
     changed = 0

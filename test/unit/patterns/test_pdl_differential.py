@@ -398,6 +398,7 @@ def text_of(module: ModuleOp) -> str:
     return str(module)
 
 
+@pytest.mark.ci_cases(17)
 @pytest.mark.parametrize("name", CASES)
 def test_same_as_apply_pdl(name: str, tmp_path: Path) -> None:
     case = CASES[name]

@@ -163,13 +163,13 @@ SHAPES = ({"n": 3, "m": 4, "t": 5, "d": 4, "h": 5, "w": 6}, {"n": 2, "m": 2, "t"
 THIRD = {"n": 4, "m": 3, "t": 1, "d": 5, "h": 4, "w": 7}
 
 
-@pytest.mark.ci_cases(10)
+@pytest.mark.ci_cases(7)
 @pytest.mark.parametrize("name", CASES)
 def test_sizes_are_open_at_import(name: str) -> None:
     check(CASES[name], *SHAPES, THIRD, native=0)
 
 
-@pytest.mark.ci_cases(2)
+@pytest.mark.ci_cases(1)
 @pytest.mark.parametrize("name", ["rnn", "average pool", "scan", "turns that are stacked"])
 def test_natively(name: str) -> None:
     proto = CASES[name]

@@ -76,6 +76,7 @@ def assert_one_screen(finished: Finished, place: str) -> str:
     return text
 
 
+@pytest.mark.ci_cases(9)
 @pytest.mark.parametrize(("name", "content", "message"), CASES, ids=[case[0] for case in CASES])
 def test_a_side_car_that_does_not_fit(
     tmp_path: Path, name: str, content: bytes | Callable[[Path], None], message: str

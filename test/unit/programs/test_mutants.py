@@ -20,11 +20,11 @@ import pytest
 from counts import FULL
 
 SUPPORT = Path(__file__).parents[2] / "support"
-PER_TEST = 50 if FULL else 25
+PER_TEST = 50 if FULL else 10
 SEED = 5
 
 
-@pytest.mark.parametrize("first", range(0, 5_000 if FULL else 25, PER_TEST))
+@pytest.mark.parametrize("first", range(0, 5_000 if FULL else 10, PER_TEST))
 def test_mutants_compile_or_are_refused(first: int):
     words = ["--seed", str(SEED), "--first", str(first), "--count", str(PER_TEST)]
     command = [sys.executable, str(SUPPORT / "mutant_runs.py"), *words]
@@ -57,7 +57,7 @@ ENDS: dict[str, Callable[[], int]] = {
 }
 
 
-@pytest.mark.ci_cases(7)
+@pytest.mark.ci_cases(4)
 @pytest.mark.parametrize("kind", ENDS)
 def test_each_end_is_told_from_the_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str):
     monkeypatch.setattr(mutant_runs, "opt", lambda words: ENDS[kind]())

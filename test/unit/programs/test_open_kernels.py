@@ -51,6 +51,7 @@ def refusal(text: str, *arrays: Array) -> str:
     return render(error.value.diagnostic)
 
 
+@pytest.mark.ci_cases(4)
 @pytest.mark.parametrize("opt_level", range(4))
 @pytest.mark.parametrize("size", ["5", "?"])
 def test_a_kernel_is_copied_for_the_sizes_of_its_calls(size: str, opt_level: int) -> None:
@@ -157,7 +158,7 @@ def expected(a: Array, x: Array, y: Array) -> Array:
     return np.concatenate([a @ x, y])
 
 
-@pytest.mark.ci_cases(2)
+@pytest.mark.ci_cases(1)
 @pytest.mark.parametrize("opt_level", range(4))
 def test_kernels_of_tensor_expressions_at_known_and_open_sizes(opt_level: int) -> None:
     direct = stepwell.compile(kernel(), entry="k", opt_level=opt_level)

@@ -83,7 +83,7 @@ def test_every_prefix_of_a_level_runs(name: str, level: str, tmp_path: Path) -> 
     assert walk(name, level, tmp_path, only_last=False) >= 4
 
 
-@pytest.mark.ci_cases(2)
+@pytest.mark.ci_cases(1)
 @pytest.mark.parametrize("name", programs.names())
 def test_program_runs_from_its_file(name: str, tmp_path: Path) -> None:
     """The side-car is found beside the file; results have the declared types; a second call gives the same bits."""

@@ -101,7 +101,7 @@ def elementwise(dtype: str, shape: Sequence[te.Dim]) -> tuple[list[te.Tensor], l
     return [a, b, *results], references
 
 
-@pytest.mark.ci_cases(2)
+@pytest.mark.ci_cases(1)
 @pytest.mark.parametrize("dtype", COMPUTED)
 @pytest.mark.parametrize(
     ("opt_level", "opened"), [(0, True), (0, False), (1, False), (2, False), (3, False), (3, True)]
@@ -117,7 +117,7 @@ def test_functions_of_unsigned_integers(dtype: str, opt_level: int, opened: bool
         np.testing.assert_array_equal(found, wanted, err_msg=tensor.name)
 
 
-@pytest.mark.ci_cases(4)
+@pytest.mark.ci_cases(3)
 @pytest.mark.parametrize("dtype", COMPUTED)
 @pytest.mark.parametrize("opt_level", range(4))
 def test_reductions_and_floats_of_unsigned_integers(dtype: str, opt_level: int) -> None:
@@ -144,7 +144,7 @@ def test_reductions_and_floats_of_unsigned_integers(dtype: str, opt_level: int) 
     assert [each.dtype for each in found] == [kind, kind, kind, np.uint64, kind]
 
 
-@pytest.mark.ci_cases(4)
+@pytest.mark.ci_cases(2)
 @pytest.mark.parametrize("opt_level", range(4))
 @pytest.mark.parametrize("opened", [False, True])
 def test_booleans(opt_level: int, opened: bool) -> None:

@@ -13,7 +13,7 @@ from tolerances import check_program, check_same
 PIPELINES = ("O0", "O2", "O3")
 
 
-@pytest.mark.ci_cases(3)
+@pytest.mark.ci_cases(2)
 @pytest.mark.parametrize("pipeline", PIPELINES)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_every_level_computes_what_the_graph_says(name: str, pipeline: str) -> None:

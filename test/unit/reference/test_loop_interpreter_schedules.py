@@ -19,6 +19,7 @@ from xdsl.dialects.builtin import MemRefType
 SEQUENCES = 300 if FULL else 6
 
 
+@pytest.mark.ci_cases(3)
 @pytest.mark.parametrize("seed", range(SEQUENCES))
 def test_a_schedule_computes_the_same(seed: int) -> None:
     random = Random(seed)

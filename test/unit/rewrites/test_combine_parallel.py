@@ -83,7 +83,7 @@ class Branches:
         return value, result
 
 
-@pytest.mark.ci_cases(2)
+@pytest.mark.ci_cases(1)
 @pytest.mark.parametrize(
     ("pass_text", "op"),
     [

@@ -180,6 +180,7 @@ NETWORKS = {"softmax": (SOFTMAX, [6]), "layer_norm": (LAYER_NORM, [9]), "convolu
 NETWORKS["diamond"] = (DIAMOND, [3, 1])
 
 
+@pytest.mark.ci_cases(3)
 @pytest.mark.parametrize("name", NETWORKS)
 def test_networks(name: str) -> None:
     text, sizes = NETWORKS[name]

@@ -50,7 +50,7 @@ def test_table_names_every_normalisation() -> None:
     assert {*NORMS, "bias_add"} == set(FAMILIES["normalization"])
 
 
-@pytest.mark.ci_cases(2)
+@pytest.mark.ci_cases(1)
 @pytest.mark.parametrize("op", NORMS)
 def test_arithmetic_is_close_to_the_op(op: str) -> None:
     gone = 0

@@ -283,7 +283,7 @@ def merged(edges: set[tuple[object, object]], one: object, other: object) -> set
     return {(a, b) for a, b in renamed if a != b}
 
 
-@pytest.mark.ci_cases(3)
+@pytest.mark.ci_cases(2)
 @pytest.mark.parametrize("seed", range(1000 if FULL else 25))
 def test_random_programs_keep_their_meaning(seed: int):
     supports_some()

@@ -90,6 +90,7 @@ def test_what_is_sunk_passes_the_check_unless_computed_twice() -> None:
     assert passed > PROGRAMS // 4
 
 
+@pytest.mark.ci_cases(0)
 def test_check_finds_what_sinking_would_move() -> None:
     found = 0
     for seed in range(PROGRAMS):

@@ -39,7 +39,7 @@ def passes_for(flavour: Flavour) -> list[PassCase]:
     return [case for case in exact if flavour == "decided" or case.flavours != ("decided",)]
 
 
-@pytest.mark.ci_cases(2)
+@pytest.mark.ci_cases(1)
 @pytest.mark.parametrize("chunk", range(CHUNKS))
 def test_any_order(chunk: int, table: str) -> None:
     changed = 0

@@ -182,7 +182,7 @@ def same_bits(left: Any, right: Any) -> bool:
     )
 
 
-@pytest.mark.ci_cases(4)
+@pytest.mark.ci_cases(2)
 @pytest.mark.parametrize("rule", [rule for rule in EXACT if rule.lhs.names], ids=lambda rule: rule.name)
 def test_exact_rule_applies_and_keeps_every_bit(rule: Rule) -> None:
     hits = 0

@@ -80,7 +80,7 @@ def program(tensors: dict[str, Array], dtype: str, transposed: bool, block: int,
     }} }}"""
 
 
-@pytest.mark.ci_cases(2)
+@pytest.mark.ci_cases(1)
 @pytest.mark.parametrize(("dtype", "transposed", "zeros", "sizes", "held"), CASES)
 def test_weights_stay_packed(
     dtype: str,

@@ -175,6 +175,7 @@ def test_unused_functions_that_cannot_be_lowered_do_no_harm() -> None:
     assert "@other" not in str(calibrator.module) and "@plain" not in str(calibrator.module)
 
 
+@pytest.mark.ci_cases(7)
 @pytest.mark.parametrize("dtype", ["f64", "f16", "bf16", "i8", "ui16", "i64", "i1"])
 def test_every_element_type_is_recorded(dtype: str, reference: bool) -> None:
     from stepwell.te.dtypes import numpy_dtype
@@ -340,7 +341,7 @@ def test_another_entry() -> None:
 # Errors
 
 
-@pytest.mark.ci_cases(12)
+@pytest.mark.ci_cases(7)
 @pytest.mark.parametrize(
     "data, message",
     [

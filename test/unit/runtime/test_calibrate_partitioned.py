@@ -173,7 +173,7 @@ def _chosen(op: Any) -> bool:
     return op.name in CHOSEN
 
 
-@pytest.mark.ci_cases(5)
+@pytest.mark.ci_cases(3)
 @pytest.mark.parametrize("seed", range(300 if counts.FULL else 10))
 def test_random_partitioned_programs(seed: int) -> None:
     """Whatever a function takes and gives is a value of the program as it was before."""

@@ -54,6 +54,7 @@ class ReluToExpPass(StepwellPass):
                 each.erase()
 
 
+@pytest.mark.ci_cases(5)
 @pytest.mark.parametrize("text", [TEXT, TEXT.replace("<4x", "<?x")], ids=["static", "dynamic"])
 @pytest.mark.parametrize(
     "pipeline",

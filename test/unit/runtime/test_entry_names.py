@@ -17,6 +17,7 @@ RELU = """func.func @NAME(%x: tensor<4xf32>) -> tensor<4xf32> {
 }"""
 
 
+@pytest.mark.ci_cases(3)
 @pytest.mark.parametrize(
     ("spelled", "name"),
     [('"a b"', "a b"), ('"ü"', "ü"), ('"x*/int"', "x*/int"), (r'"a\"b"', 'a"b'), (r'"a\\b"', "a\\b"), ('"%s"', "%s")],

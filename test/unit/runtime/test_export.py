@@ -218,7 +218,7 @@ func.func @main(%x: tensor<4xi32>, %y: tensor<4xi32>) -> tensor<4xi32> {
     assert (status, loaded.error, found.tolist()) == (0, "", [7, 4, 2, -4])
 
 
-@pytest.mark.ci_cases(2)
+@pytest.mark.ci_cases(1)
 @needs_cc
 @pytest.mark.parametrize("threads", [None, 1, 3])
 def test_parallel_loops_run_on_a_pool_of_its_own(

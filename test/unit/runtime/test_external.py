@@ -59,6 +59,7 @@ def arrays(element_type: str = "f32", shape: tuple[int, ...] = (2, 3)) -> tuple[
 # Calls
 
 
+@pytest.mark.ci_cases(6)
 @pytest.mark.parametrize("element_type", DTYPES)
 def test_every_element_type_reaches_python_as_it_is(element_type: str):
     op = "logical_or" if element_type == "i1" else "add"
@@ -82,6 +83,7 @@ def test_scalars_and_empty_tensors(shape: tuple[int, ...], opt_level: int):
         np.testing.assert_array_equal(got, expected)
 
 
+@pytest.mark.ci_cases(3)
 @pytest.mark.parametrize("stair", ["graph", "tensor_loop", "scf", "llvm"])
 def test_a_program_from_any_stair_finds_its_code(stair: str):
     exe, _ = compiled(program("test_numpy"))

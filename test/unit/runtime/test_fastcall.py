@@ -37,7 +37,7 @@ def sample(dtype: str, shape: Sequence[int]) -> np.ndarray[Any, Any]:
     return np.asarray(random.integers(0, 100, shape)).astype(numpy_dtype(dtype))
 
 
-@pytest.mark.ci_cases(7)
+@pytest.mark.ci_cases(5)
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_both_ways_copy_every_type_and_rank(dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for shape in SHAPES:

@@ -181,6 +181,7 @@ def test_what_does_not_work_is_not_used(broken: str, monkeypatch: pytest.MonkeyP
         fastcall._stub.cache_clear()
 
 
+@pytest.mark.ci_cases(0)
 def test_the_call_code_is_kept_on_disk_only_where_asked(tmp_path: Path) -> None:
     (tmp_path / "add.mlir").write_text(ADD)
     kept: list[int] = []

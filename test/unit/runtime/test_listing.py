@@ -33,7 +33,7 @@ def lowered(text: str, target: str = "x86-64-v3") -> ModuleOp:
     return module
 
 
-@pytest.mark.ci_cases(3)
+@pytest.mark.ci_cases(2)
 @pytest.mark.parametrize("text", [PROGRAM, *(random_program(seed).text for seed in range(3))])
 def test_without_its_comments_it_is_the_assembly_of_the_program(text: str) -> None:
     module, target = lowered(text), code_target("x86-64-v3")

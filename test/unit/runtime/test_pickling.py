@@ -146,6 +146,7 @@ def test_the_pass_context_goes_along() -> None:
     assert plain.ir("scf", shapes) != exe.ir("scf", shapes), "the case shows the context"
 
 
+@pytest.mark.ci_cases(0)
 def test_workers_that_start_afresh_run_it() -> None:
     exe = stepwell.compile(NET, weights={"w": W})
     spawning = multiprocessing.get_context("spawn")

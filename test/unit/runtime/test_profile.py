@@ -211,7 +211,7 @@ def test_the_pass_comes_after_the_loops_are_scf() -> None:
         with_profiling("fold-constant", "main")
 
 
-@pytest.mark.ci_cases(2)
+@pytest.mark.ci_cases(1)
 @pytest.mark.parametrize("pipeline", ["O3", "O1,O3", "lower-loops-to-scf,to-loops,bufferize"])
 def test_a_pipeline_may_go_down_by_itself(pipeline: str) -> None:
     profile = stepwell.compile(NET, pipeline=pipeline).profile(X, W, rounds=1)

@@ -110,6 +110,7 @@ def test_moments_in_a_file_give_the_same_weights(tmp_path: Path) -> None:
     assert str(program) == str(wanted.module)
 
 
+@pytest.mark.ci_cases(0)
 def test_layers_stay_in_floats_until_the_target_holds() -> None:
     """A percentile of 60 cuts most of each value off. So many layers stay in floats as are needed, the worst first."""
     good = quantised(digits.mlp_program, picture=False, observer="percentile", percentile=60, timed=False, drop=0.01)

@@ -354,6 +354,7 @@ def test_an_interrupted_tool_says_what_is_left(
     assert capsys.readouterr().err == "interrupted; the same command goes on from what the database has\n"
 
 
+@pytest.mark.ci_cases(0)
 def test_the_tool_measures_for_real_and_says_what_it_found(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file, database = tmp_path / "model.mlir", tmp_path / "db"
     file.write_text(MODEL)

@@ -165,6 +165,7 @@ def test_a_torn_line_is_passed_over_and_stays_alone(database: Path) -> None:
     assert database.read_text().count("\n") == 3
 
 
+@pytest.mark.ci_cases(5)
 @pytest.mark.parametrize(
     "line",
     ["{}", "[]", "null", '{"format": 2}', '{"format": 1, "kind": 3}', "\x00\x01", "[" * 100_000],
@@ -176,7 +177,7 @@ def test_lines_that_are_no_records_are_passed_over(database: Path, line: str) ->
     assert read_records(database) == [record()]
 
 
-@pytest.mark.ci_cases(5)
+@pytest.mark.ci_cases(3)
 @pytest.mark.parametrize(
     ("field", "other"),
     [

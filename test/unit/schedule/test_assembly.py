@@ -68,7 +68,7 @@ def shown(loops: list[Loop]) -> str:
     return "\n".join(line for loop in loops for line in (loop.summary, *loop.lines))
 
 
-@pytest.mark.ci_cases(4)
+@pytest.mark.ci_cases(3)
 @pytest.mark.parametrize(("name", "target"), CASES if FULL else FEW)
 def test_tile_loops_hold_products_and_nothing_else(name: str, target: str) -> None:
     loops = tile_loops(assembly(name, target), least=2)

@@ -130,7 +130,7 @@ def test_random_convolutions(
     check(x, w, strides, padding, dilation, groups)
 
 
-@pytest.mark.ci_cases(3)
+@pytest.mark.ci_cases(2)
 @pytest.mark.parametrize(
     ("size", "kernel", "stride", "padding", "dilation"),
     [
@@ -151,6 +151,7 @@ def test_no_padded_copy(size: Pair, kernel: int, stride: int, padding: tuple[int
     assert ops_of(module, tile.MmaOp) and not is_copied(module)
 
 
+@pytest.mark.ci_cases(3)
 @pytest.mark.parametrize("target", ["x86-64", "x86-64-v3", "cascade-lake", "aarch64-neon"])
 def test_tiles_of_other_targets(target: str) -> None:
     with scheduled_for(target):
@@ -180,7 +181,7 @@ def test_an_image_of_nan_and_infinity() -> None:
     np.testing.assert_array_equal(found, expected)
 
 
-@pytest.mark.ci_cases(2)
+@pytest.mark.ci_cases(1)
 @pytest.mark.parametrize("case", ["number", "runs", "alone"])
 def test_copied_all_the_same(case: str) -> None:
     """Padding that is not zero, taps that tiles would spell out too often, an image that somebody else wants padded."""

@@ -187,14 +187,14 @@ CASES = {
 }
 
 
-@pytest.mark.ci_cases(4)
+@pytest.mark.ci_cases(3)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("name", CASES)
 def test_convolutions(name: str, target: str) -> None:
     CASES[name].check(target)
 
 
-@pytest.mark.ci_cases(4)
+@pytest.mark.ci_cases(2)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("left", SIGNS)
 @pytest.mark.parametrize("right", SIGNS)
@@ -256,6 +256,7 @@ def test_scaled_results(name: str, target: str) -> None:
     np.testing.assert_array_equal(found, np.clip(wanted, -128, 127).astype(np.int8))
 
 
+@pytest.mark.ci_cases(2)
 @pytest.mark.parametrize("target", TARGETS)
 def test_depthwise_convolutions_sum_up_in_f32(target: str) -> None:
     """All channels of a vector at once, and a result of whole numbers."""

@@ -76,7 +76,7 @@ def operands(signs: str, m: int = M, k: int = K, n: int = N) -> tuple[list[np.nd
     return arrays, (left @ right + 3).astype(np.int32)
 
 
-@pytest.mark.ci_cases(6)
+@pytest.mark.ci_cases(4)
 @pytest.mark.usefixtures("without_mixed_signs")
 @pytest.mark.parametrize("right", SIGNS)
 @pytest.mark.parametrize("left", SIGNS)
@@ -91,7 +91,7 @@ def test_sums_are_exact_by_the_instruction_of_the_machine(machine: str, left: st
     np.testing.assert_array_equal(found, expected)
 
 
-@pytest.mark.ci_cases(2)
+@pytest.mark.ci_cases(1)
 @pytest.mark.skipif("avx512vnni" not in host_machine().features, reason="LLVM encodes none for this machine")
 @pytest.mark.parametrize("size", [(M, K, N), (33, 128, 96), (16, 16, 36)])
 @pytest.mark.parametrize("signs", ["ss", "us", "su", "uu"])
@@ -110,6 +110,7 @@ def test_instructions_of_another_machine_are_refused() -> None:
         stepwell.compile(product("ss"), cache=False)
 
 
+@pytest.mark.ci_cases(1)
 @pytest.mark.parametrize(("target", "instruction"), [("neoverse-v2", "bfdot"), ("zen4", "vdpbf16ps")])
 def test_pairs_of_bf16(target: str, instruction: str) -> None:
     text = """

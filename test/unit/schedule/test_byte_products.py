@@ -114,7 +114,7 @@ def test_all_signs(target: str, left: str, right: str) -> None:
     Product(16, 64, 32, left, right, constant=True).check(target)
 
 
-@pytest.mark.ci_cases(2)
+@pytest.mark.ci_cases(1)
 @pytest.mark.parametrize("target", TARGETS)
 def test_random_products(target: str) -> None:
     @settings(max_examples=150 if FULL else 4, deadline=None, database=None, derandomize=not FULL)
@@ -134,6 +134,7 @@ def test_sums_wrap(target: str) -> None:
     assert set(found.ravel().tolist()) == {-(2**31)}
 
 
+@pytest.mark.ci_cases(2)
 @pytest.mark.parametrize("target", TARGETS)
 def test_threads_share_rows(target: str) -> None:
     """A product large enough to be cut into chunks; each thread has tile registers of its own."""
@@ -141,7 +142,7 @@ def test_threads_share_rows(target: str) -> None:
         Product(320, 512, 96, constant=constant).check(target, threads=2)
 
 
-@pytest.mark.ci_cases(3)
+@pytest.mark.ci_cases(2)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("size", [(64, 128, 64), (20, 100, 40)])
 def test_scaled_results(target: str, size: tuple[int, int, int]) -> None:

@@ -161,7 +161,7 @@ def test_convolutions(
     check(program(types, result, lines), expected, x, w, bias)
 
 
-@pytest.mark.ci_cases(4)
+@pytest.mark.ci_cases(2)
 @pytest.mark.parametrize("layout", [("NCHW", "OIHW"), ("NHWC", "HWIO")])
 @pytest.mark.parametrize("groups", [1, 2, 8])
 def test_grouped_convolutions(layout: tuple[str, str], groups: int) -> None:

@@ -55,7 +55,7 @@ def test_random_convolutions(
     check_random(sizes, channels, kernel, strides, padding, dilation, epilogue, seed)
 
 
-@pytest.mark.ci_cases(2)
+@pytest.mark.ci_cases(1)
 @pytest.mark.parametrize("target", ["x86-64", "x86-64-v3", "aarch64-neon"])
 def test_tiles_of_other_targets(target: str) -> None:
     with scheduled_for(target):
@@ -94,7 +94,7 @@ def test_what_decides_about_tiles(target: str, size: int, channels: int, stride:
     assert f"#schedule.depthwise<rows = {shape[0]}, pixels = {shape[1]}>" in str(module)
 
 
-@pytest.mark.ci_cases(2)
+@pytest.mark.ci_cases(1)
 @pytest.mark.parametrize("dtype", ["f16", "bf16"])
 @pytest.mark.parametrize(("channels", "strides", "epilogue"), [(35, [1, 1], "bias-image-relu"), (16, [2, 1], "")])
 def test_small_floats_are_summed_in_f32(dtype: str, channels: int, strides: list[int], epilogue: str) -> None:
@@ -128,6 +128,7 @@ def test_tiles_are_one_pixel_wide_beyond_l2(size: int, widest: int) -> None:
     assert max(op.box_accesses()[0].sizes[2] for op in stored) == widest
 
 
+@pytest.mark.ci_cases(1)
 @pytest.mark.parametrize("kernel", [5, 7])
 def test_a_large_window_reads_a_padded_copy(kernel: int) -> None:
     x, w = small_integers(1, 1, 9, 9, 20), small_integers(2, kernel, kernel, 1, 20)

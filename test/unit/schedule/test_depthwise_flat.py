@@ -76,6 +76,7 @@ def test_rows_are_flattened_where_channels_do_not_fill_vectors(channels: int, he
     assert is_flat(check(*operands(height, 9, channels), ONE, [1, 1, 1, 1], ONE, "bias-image-relu"))
 
 
+@pytest.mark.ci_cases(1)
 @pytest.mark.parametrize("machine", [name for name in ("x86-64", "x86-64-v3") if runs_here(name)] or ["host"])
 def test_other_machines(machine: str) -> None:
     with as_machine(machine):
@@ -92,6 +93,7 @@ def test_vectors_are_as_wide_as_registers(target: str, lanes: int) -> None:
     assert max(type_.get_shape()[1] for type_ in stored if isinstance(type_, VectorType)) == lanes
 
 
+@pytest.mark.ci_cases(2)
 @pytest.mark.parametrize("special", [np.nan, np.inf, -np.inf])
 def test_what_is_beside_an_output_stays_out_of_it(special: float) -> None:
     """A row starts where the one above ends: neither it nor the neighbouring channels count for a pixel at a border."""
@@ -136,6 +138,7 @@ def test_the_scheduled_loops_are_text() -> None:
     np.testing.assert_array_equal(found, np.maximum(convolve(x, w, ONE, [1, 1, 1, 1], ONE) + bias, 0))
 
 
+@pytest.mark.ci_cases(3)
 @pytest.mark.parametrize(
     ("case", "channels", "more", "padding"),
     [

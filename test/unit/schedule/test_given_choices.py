@@ -171,7 +171,7 @@ REFUSED = [
 ]  # fmt: skip
 
 
-@pytest.mark.ci_cases(5)
+@pytest.mark.ci_cases(3)
 @pytest.mark.parametrize(("image", "groups", "tiling", "reason"), REFUSED)
 def test_what_does_not_fit_is_an_error(image: Sizes, groups: int, tiling: str, reason: str) -> None:
     window = (3, 3, 1, 32) if groups > 1 else (3, 3, 4, 48)

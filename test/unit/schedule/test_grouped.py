@@ -74,7 +74,7 @@ def test_random_convolutions(
     case.check(seed)
 
 
-@pytest.mark.ci_cases(3)
+@pytest.mark.ci_cases(2)
 @pytest.mark.parametrize("machine", MACHINES)
 @pytest.mark.parametrize(("ins", "outs"), [(4, 4), (1, 2), (3, 5), (20, 12), (9, 2)])
 def test_other_machines(machine: str, ins: int, outs: int) -> None:
@@ -82,12 +82,13 @@ def test_other_machines(machine: str, ins: int, outs: int) -> None:
         Grouped(groups=3, ins=ins, outs=outs, epilogue="bias-relu").check()
 
 
+@pytest.mark.ci_cases(1)
 @pytest.mark.parametrize("outs", [4, 32])
 def test_several_threads_give_the_same(outs: int) -> None:
     Grouped((2, 30, 30), groups=8, ins=outs, outs=outs, epilogue="bias-relu").check(threads=2)
 
 
-@pytest.mark.ci_cases(3)
+@pytest.mark.ci_cases(2)
 @pytest.mark.parametrize("constant", [True, False])
 @pytest.mark.parametrize("outs", [4, 32])
 def test_no_copies_and_no_loops_of_numbers(outs: int, constant: bool) -> None:
@@ -99,7 +100,7 @@ def test_no_copies_and_no_loops_of_numbers(outs: int, constant: bool) -> None:
     assert bool(ops_of(function, tile.MmaOp)) == (outs == 32) == (not repeated(function))
 
 
-@pytest.mark.ci_cases(3)
+@pytest.mark.ci_cases(2)
 @pytest.mark.parametrize(
     ("target", "outs", "shared"),
     [("x86-64-v4", 8, True), ("x86-64-v4", 9, False), ("x86-64-v3", 4, True), ("x86-64-v3", 8, False)],

@@ -200,6 +200,7 @@ def results(module: ModuleOp) -> list[np.ndarray]:
     return arrays
 
 
+@pytest.mark.ci_cases(13)
 @pytest.mark.parametrize("name", REFUSED)
 def test_steps_for_which_the_order_counts_are_refused(name: str) -> None:
     function, loops, steps, reason = REFUSED[name]
@@ -222,7 +223,7 @@ def test_a_product_in_a_grid_is_tensorized_at_once() -> None:
     assert "tile.mma" in str(module)
 
 
-@pytest.mark.ci_cases(5)
+@pytest.mark.ci_cases(3)
 @pytest.mark.parametrize("name", KEPT)
 def test_steps_beside_them_keep_the_results(name: str) -> None:
     function, loops, steps = KEPT[name]

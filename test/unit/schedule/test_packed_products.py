@@ -90,7 +90,7 @@ def test_products_are_those_of_the_real_numbers(shape: tuple[int, int, int, int,
     check(compiled(x, np.zeros(n, np.float32))[0], x, real)
 
 
-@pytest.mark.ci_cases(3)
+@pytest.mark.ci_cases(2)
 @pytest.mark.parametrize("machine", ["zen4", "alder-lake", "x86-64-v3", "x86-64", "neoverse-v2", "aarch64-neon"])
 @pytest.mark.parametrize("bits", [4, 8])
 def test_every_machine_computes_the_same(machine: str, bits: int) -> None:
@@ -104,6 +104,7 @@ def test_every_machine_computes_the_same(machine: str, bits: int) -> None:
     check(interpret(module, [x, np.zeros(21, np.float32)], "main", weights=weights)[0], x, real)
 
 
+@pytest.mark.ci_cases(1)
 @pytest.mark.skipif(not runs_here("x86-64-v3"), reason="LLVM encodes none for this machine")
 @pytest.mark.parametrize("machine", ["x86-64-v3", "x86-64"])
 def test_native_code_without_dot_products(machine: str) -> None:
@@ -124,6 +125,7 @@ def test_whole_numbers_are_exact() -> None:
     np.testing.assert_array_equal(compiled(x, np.zeros(64, np.float32))[0], x @ numbers.T / 2)
 
 
+@pytest.mark.ci_cases(2)
 @pytest.mark.parametrize("number", [np.inf, -np.inf, np.nan])
 def test_what_is_not_finite_makes_its_row_nan(number: float) -> None:
     weights, _ = weights_for(64, 64, 4, 32, False)
@@ -134,6 +136,7 @@ def test_what_is_not_finite_makes_its_row_nan(number: float) -> None:
     assert np.isfinite(found[0]).all() and np.isnan(found[1]).all()
 
 
+@pytest.mark.ci_cases(2)
 @pytest.mark.parametrize("size", [0.0, 1e-44, 1e-38, 1e38])
 def test_numbers_of_any_size(size: float) -> None:
     weights, real = weights_for(64, 64, 4, 32, False)

@@ -28,7 +28,7 @@ def near(found: Array, expected: Array, size: Array) -> None:
     assert (np.abs(found.astype(np.float64) - expected) <= bound).all()
 
 
-@pytest.mark.ci_cases(2)
+@pytest.mark.ci_cases(1)
 @pytest.mark.parametrize("machine", MACHINES)
 @pytest.mark.parametrize("sizes", [(37, 66, 70), (130, 2048, 100), (3, 30, 17)])
 def test_products(machine: str, sizes: tuple[int, int, int]) -> None:
@@ -48,6 +48,7 @@ def test_products(machine: str, sizes: tuple[int, int, int]) -> None:
     near(found[:1, :1], np.array([[4.0 * depth * 2.0**-130]]), np.zeros((1, 1)))
 
 
+@pytest.mark.ci_cases(1)
 @pytest.mark.parametrize("stride", [1, 2])
 def test_convolutions(stride: int) -> None:
     """Tiles at the borders of the image, of which some rows take part."""

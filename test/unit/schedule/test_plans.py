@@ -82,7 +82,7 @@ def arrays_for(text: str) -> tuple[list[np.ndarray], dict[str, np.ndarray]]:
     return inputs, {key: draw(shape, dtype) for key, shape, dtype in named}
 
 
-@pytest.mark.ci_cases(2)
+@pytest.mark.ci_cases(1)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_decisions_are_printed_and_may_be_edited(name: str) -> None:
     """All blocks take their first other choice, then all their last; the text is parsed again in between."""
@@ -104,6 +104,7 @@ def test_decisions_are_printed_and_may_be_edited(name: str) -> None:
             check_program(3000, exe(*inputs), expected)
 
 
+@pytest.mark.ci_cases(7)
 @pytest.mark.parametrize("name", {**KERNELS, **PROGRAMS})
 def test_every_kernel_has_a_decision_with_a_reason(name: str) -> None:
     module = planned({**KERNELS, **PROGRAMS}[name])

@@ -36,7 +36,7 @@ def check_results(function: str, module: ModuleOp) -> None:
         np.testing.assert_array_equal(found, wanted, err_msg=str(module))
 
 
-@pytest.mark.ci_cases(8)
+@pytest.mark.ci_cases(5)
 @pytest.mark.parametrize("name", LEGAL)
 def test_a_legal_step_keeps_the_results(name: str) -> None:
     function, steps, shown = LEGAL[name]
@@ -45,7 +45,7 @@ def test_a_legal_step_keeps_the_results(name: str) -> None:
     check_results(function, module)
 
 
-@pytest.mark.ci_cases(10)
+@pytest.mark.ci_cases(6)
 @pytest.mark.parametrize("sizes", OTHER_SIZES, ids=str)
 @pytest.mark.parametrize("name", LEGAL)
 def test_on_another_shape_it_works_or_says_why_not(name: str, sizes: tuple[int, int, int]) -> None:
@@ -59,7 +59,7 @@ def test_on_another_shape_it_works_or_says_why_not(name: str, sizes: tuple[int, 
     check_results(function, module)
 
 
-@pytest.mark.ci_cases(24)
+@pytest.mark.ci_cases(15)
 @pytest.mark.parametrize("name", ILLEGAL)
 def test_an_illegal_step_is_refused_with_a_reason(name: str) -> None:
     function, steps, reason = ILLEGAL[name]
@@ -113,7 +113,7 @@ def test_every_primitive_says_which_handles_it_ends() -> None:
     assert list(GONE) == [op.name.partition(".")[2] for op in STEPS]
 
 
-@pytest.mark.ci_cases(4)
+@pytest.mark.ci_cases(3)
 @pytest.mark.parametrize("name", GONE)
 def test_handles_stay_valid_or_say_that_they_are_stale(name: str) -> None:
     function, step, gone = GONE[name]

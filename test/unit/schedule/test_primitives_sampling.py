@@ -57,6 +57,7 @@ def test_the_same_seed_gives_the_same_trace() -> None:
     assert len(set(traces)) > 4
 
 
+@pytest.mark.ci_cases(4)
 @pytest.mark.parametrize("seed", range(8))
 def test_the_trace_holds_the_decisions_and_replays(seed: int) -> None:
     schedule = sampled(seed)
@@ -124,7 +125,7 @@ OTHER_SHAPES = [
 ]
 
 
-@pytest.mark.ci_cases(2)
+@pytest.mark.ci_cases(1)
 @pytest.mark.parametrize(("name", "steps", "sizes", "shown"), OTHER_SHAPES, ids=[row[0] for row in OTHER_SHAPES])
 def test_a_program_works_on_another_shape(name: str, steps: str, sizes: tuple[int, int, int], shown: str) -> None:
     assert shown in str(apply("product", steps, check=True, sizes=sizes)).replace(

@@ -37,6 +37,7 @@ def softmax(x: Array, axis: int) -> Array:
         return e / e.sum(axis, keepdims=True)
 
 
+@pytest.mark.ci_cases(3)
 @pytest.mark.parametrize("shape", ROWS)
 def test_softmax_of_rows(shape: tuple[int, ...]) -> None:
     x = (3 * np.random.default_rng(1).standard_normal(shape)).astype(np.float32)
@@ -65,7 +66,7 @@ def test_softmax_of_special_rows() -> None:
     np.testing.assert_allclose(y, softmax(x, -1), rtol=2e-6)
 
 
-@pytest.mark.ci_cases(3)
+@pytest.mark.ci_cases(2)
 @pytest.mark.parametrize("shape", ROWS)
 def test_norms_of_rows(shape: tuple[int, ...]) -> None:
     rng = np.random.default_rng(2)
@@ -80,6 +81,7 @@ def test_norms_of_rows(shape: tuple[int, ...]) -> None:
     np.testing.assert_allclose(y, expected, rtol=2e-5, atol=2e-5)
 
 
+@pytest.mark.ci_cases(4)
 @pytest.mark.parametrize(
     ("shape", "axes"),
     [

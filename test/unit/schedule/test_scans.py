@@ -13,7 +13,7 @@ from stepwell.dialects.tensor_loop import ForOp
 from stepwell.reference.registry import evaluate
 
 
-@pytest.mark.ci_cases(5)
+@pytest.mark.ci_cases(4)
 @pytest.mark.parametrize("reverse", [False, True])
 @pytest.mark.parametrize("exclusive", [False, True])
 @pytest.mark.parametrize(("dtype", "type_"), [(np.float32, "f32"), (np.int64, "i64")])

@@ -120,6 +120,7 @@ def test_rows_that_are_masked_throughout_are_nan() -> None:
     assert np.isnan(found[:, :, ::5]).all() and not np.isnan(found[:, :, 1::5]).any()
 
 
+@pytest.mark.ci_cases(1)
 @pytest.mark.parametrize("numerics", ["default", "strict"])
 def test_nan_and_infinities(numerics: str) -> None:
     shapes = (1, 2, 40, 16), (1, 2, 48, 16), (1, 2, 48, 16)
@@ -181,6 +182,7 @@ def test_other_floats(kind: str, tolerance: float) -> None:
     np.testing.assert_allclose(found, expected(*arrays), rtol=tolerance, atol=tolerance)
 
 
+@pytest.mark.ci_cases(1)
 @pytest.mark.parametrize("kind", ["f16", "bf16"])
 def test_small_floats_are_not_rounded_before_they_are_summed_up(kind: str) -> None:
     """All of 61 weights are 1/61, whose rounding the sum would show."""
@@ -191,7 +193,7 @@ def test_small_floats_are_not_rounded_before_they_are_summed_up(kind: str) -> No
     assert (np.asarray(stepwell.compile(text, numerics="strict")(q, k, v)[0], np.float64) != 1).all()
 
 
-@pytest.mark.ci_cases(2)
+@pytest.mark.ci_cases(1)
 @pytest.mark.parametrize("kind", ["f16", "bf16"])
 @pytest.mark.parametrize("target", [None, "x86-64-v3"])
 def test_scores_of_small_floats_are_not_rounded_before_a_softmax(kind: str, target: str | None) -> None:
@@ -214,6 +216,7 @@ def test_the_results_are_those_of_one_thread() -> None:
     np.testing.assert_array_equal(one, two)
 
 
+@pytest.mark.ci_cases(0)
 def test_memory_grows_with_the_rows_not_with_their_square() -> None:
     sizes: list[int] = []
     for rows in (512, 2048):

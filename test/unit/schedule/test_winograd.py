@@ -179,6 +179,7 @@ class TestResults:
 
 
 class TestChoice:
+    @pytest.mark.ci_cases(3)
     @pytest.mark.parametrize(
         ("sizes", "taken"),
         [

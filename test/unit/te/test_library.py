@@ -40,6 +40,7 @@ def check(case: OpCase, seed: int) -> None:
 OPS = [(family, op) for family, ops in FAMILIES.items() for op in ops if f"graph.{op}" not in TEMPLATES]
 
 
+@pytest.mark.ci_cases(23)
 @pytest.mark.parametrize(("family", "op"), OPS, ids=[op for _, op in OPS])
 def test_library_gives_the_reference(family: str, op: str) -> None:
     for instance in range(12):

@@ -110,7 +110,7 @@ def verdicts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     return run_lit(folder)
 
 
-@pytest.mark.ci_cases(10)
+@pytest.mark.ci_cases(6)
 @pytest.mark.parametrize("name", VERDICTS)
 def test_verdict(verdicts: dict[str, str], name: str):
     assert verdicts[name] == VERDICTS[name][1]

@@ -229,7 +229,7 @@ def test_values_that_layers_read_are_recorded(folder: Path, capsys: pytest.Captu
     assert "error: --values has no use for --reference, expected --stats" in capsys.readouterr().err
 
 
-@pytest.mark.ci_cases(7)
+@pytest.mark.ci_cases(5)
 @pytest.mark.parametrize(
     "words, data, message",
     [

@@ -55,7 +55,7 @@ def shell(line: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(["bash", "-c", f"{functions}\n{line}"], capture_output=True, text=True)
 
 
-@pytest.mark.ci_cases(2)
+@pytest.mark.ci_cases(1)
 @pytest.mark.parametrize("tool", TOOLS)
 def test_a_wrong_flag_is_one_message(tool: str) -> None:
     finished = shell(f"{tool} p.mlir --helpp")

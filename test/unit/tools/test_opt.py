@@ -191,7 +191,7 @@ def test_graph_programs_are_printed_without_numpy():
     assert finished.returncode == 0, finished.stderr
 
 
-@pytest.mark.ci_cases(2)
+@pytest.mark.ci_cases(1)
 @pytest.mark.parametrize("arguments", [[], ["-p", "canonicalize,cse"], ["--list-dialects"]])
 def test_parse_and_print_load_neither_numpy_nor_llvmlite(program: str, arguments: list[str]):
     code = (

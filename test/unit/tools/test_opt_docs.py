@@ -26,6 +26,7 @@ def in_folder_of_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.chdir(tmp_path)
 
 
+@pytest.mark.ci_cases(7)
 @pytest.mark.usefixtures("in_folder_of_the_page")
 @pytest.mark.parametrize("command, expected", SESSIONS, ids=[session[0] for session in SESSIONS])
 def test_session(command: str, expected: str):

@@ -168,6 +168,7 @@ def test_a_file_that_was_too_large_is_looked_for(tmp_path: Path) -> None:
     repro.unpack(tmp_path)
 
 
+@pytest.mark.ci_cases(6)
 @pytest.mark.parametrize(
     "change, said",
     [

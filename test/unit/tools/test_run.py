@@ -173,6 +173,7 @@ class TestPrograms:
         code, out, _ = run("add.mlir", "--input", "x.npy", "--input", "y.npy", "--opt-level", str(level))
         assert code == 0 and out == "result0: tensor<2x3xf32> [10.0 21.0 32.0 13.0 24.0 35.0]\n"
 
+    @pytest.mark.ci_cases(4)
     @pytest.mark.parametrize(
         "passes",
         [

@@ -28,7 +28,7 @@ sys.exit({function}())
 """
 
 
-@pytest.mark.ci_cases(3)
+@pytest.mark.ci_cases(2)
 @pytest.mark.parametrize("script", SCRIPTS)
 def test_ctrl_c_while_a_tool_is_loading_is_quiet(script: str) -> None:
     module, function = SCRIPTS[script].split(":")

@@ -150,7 +150,7 @@ TRIPS: dict[str, Callable[[], None]] = {
 }
 
 
-@pytest.mark.ci_cases(2)
+@pytest.mark.ci_cases(1)
 @pytest.mark.parametrize(
     "how, reason",
     [

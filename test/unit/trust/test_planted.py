@@ -71,7 +71,7 @@ def test_a_fault_is_found(name: str, faults: dict[str, Any]):
     assert found.runs <= MOST_RUNS
 
 
-@pytest.mark.ci_cases(3)
+@pytest.mark.ci_cases(2)
 @pytest.mark.parametrize("seed, level", [(0, "O0"), (1, "O1"), (3, "O2"), (6, "O3")])
 def test_no_right_program_is_blamed(seed: int, level: str):
     from alarms import alarms_of, random_module  # pyright: ignore[reportMissingImports]

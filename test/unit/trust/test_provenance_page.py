@@ -22,6 +22,7 @@ FILES = re.findall(r"^```mlir file=(\S+)\n(.*?)^```", PAGE, re.MULTILINE | re.DO
 SESSION = re.compile(r"^```console\n\$ (.*?)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
+@pytest.mark.ci_cases(2)
 @pytest.mark.parametrize("command, expected", SESSION.findall(PAGE), ids=lambda text: text[:60])
 def test_session(command: str, expected: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, text in FILES:

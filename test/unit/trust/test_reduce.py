@@ -117,6 +117,7 @@ def test_lower_levels_shrink_by_the_same_moves(passes: str):
     assert found.ops() == 3, found.text
 
 
+@pytest.mark.ci_cases(0)
 def test_a_program_that_can_be_read_but_is_not_valid_loses_ops():
     lines = "".join(f"  %{n + 1} = graph.tanh %{n} : (tensor<4x8xf32>) -> tensor<4x8xf32>\n" for n in range(30))
     product = "  %y = graph.matmul %20, %9 : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>\n"
@@ -150,6 +151,7 @@ def test_a_crash_shrinks_and_becomes_a_test(act: str, said: str, tmp_path: Path,
     assert f"/// It was: {said}." in (tmp_path / "t.mlir").read_text()
 
 
+@pytest.mark.ci_cases(0)
 def test_a_search_goes_on_where_it_has_ended(tmp_path: Path):
     output, state = tmp_path / "out.mlir", tmp_path / "out.mlir.state"
     text = random_program(3, 40 if FULL else 20, smooth=True).text
