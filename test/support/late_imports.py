@@ -49,10 +49,11 @@ STARTS_FAST: Final = {
     "tools/opt.py": "tools.options.blame tools.options.checks tools.options.expected tools.options.listings"
     " tools.options.plugin_files traceback",
     "tools/options/array_files.py": "numpy zipfile zlib",
-    "tools/options/rules.py": "patterns.language.match patterns.matching.matcher patterns.matching.tracing"
-    " patterns.running.explain patterns.running.statistics patterns.text.loading rewrites.fusion.rules"
-    " rewrites.partition.pattern_tables rewrites.shipped testing.rules.checking testing.rules.group_checking"
-    " testing.rules.mutation testing.rules.reporting",
+    "tools/options/rules.py": "core.codegens patterns.language.match patterns.matching.matcher"
+    " patterns.matching.tracing patterns.running.explain patterns.running.statistics patterns.text.loading"
+    " rewrites.fusion.rules rewrites.partition.pattern_tables rewrites.shipped schedule.default.schedule_rules"
+    " testing.rules.checking testing.rules.decision_checking testing.rules.filechecked"
+    " testing.rules.group_checking testing.rules.mutation testing.rules.reporting",
     "tools/options/rule_sets.py": "rewrites.fusion.rules rewrites.shipped testing.rule_sets.analysis"
     " testing.rule_sets.examples testing.rule_sets.known",
     "tools/options/weights.py": "dialects.graph.literals rewrites.constants.externalize_weights",

@@ -226,7 +226,7 @@ SUBROOMS: Final[dict[str, tuple[str, ...]]] = {
 """For a room, or a folder inside one: its files and folders from top to bottom."""
 
 MAY_NOT: Final[dict[str, tuple[str, ...]]] = {
-    "testing": ("frontends", "runtime", "lowering", "schedule"),
+    "testing": ("frontends", "runtime", "lowering"),
     "testing.programs": ("rewrites", "patterns"),
     "lowering": ("rewrites",),
     "reference": ("te.evaluation", "te.expr", "te.functions", "te.library", "te.numeric", "te.ops", "te.tensor"),

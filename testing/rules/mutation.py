@@ -47,7 +47,7 @@ SECOND_LOOK: Final = 4
 
 
 FEW_EDITS: Final = 6
-"""So few changes in what builders made say little."""
+"""The changes in what builders made that say little, since there are so few of them."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class MutantReport:
 
 
 Decision = tuple[Replaced, Callable[[], Report]]
-"""How a mutant of a rule that decides is put in the place of that, and how programs test it."""
+"""What puts a mutant of a rule that decides in the place of that, and what tests it on programs."""
 
 Reasons = Mapping[tuple[str, str], str]
 """Why mutants that survive are no faults: by rule and mutant."""

@@ -16,7 +16,11 @@ func.func @no_sum_of_shared_sum(%x: tensor<2x3xf32>, %y: tensor<2x3xi32>) -> (te
   func.return %a, %r, %b, %s : tensor<3xf32>, tensor<f32>, tensor<3xi32>, tensor<i32>
 }
 
-// CHECK-LABEL: func.func @no_all_of_shared_nots(%x: tensor<2x3xi1>) -> (tensor<2xi1>, tensor<2x3xi1>) {
+// CHECK-LABEL: func.func @no_all_of_shared_nots(
+// CHECK-NEXT: %[[A:.*]] = graph.logical_not %x
+// CHECK-NEXT: %[[R:.*]] = graph.all %[[A]], axis = [1]
+// CHECK-NEXT: func.return %[[R]], %[[A]]
+func.func @no_all_of_shared_nots(%x: tensor<2x3xi1>) -> (tensor<2xi1>, tensor<2x3xi1>) {
   %a = graph.logical_not %x : (tensor<2x3xi1>) -> tensor<2x3xi1>
   %r = graph.all %a, axis = [1] : (tensor<2x3xi1>) -> tensor<2xi1>
   func.return %r, %a : tensor<2xi1>, tensor<2x3xi1>
