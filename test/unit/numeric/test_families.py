@@ -40,7 +40,7 @@ def test_te_gives_the_reference_for_every_op(family: str) -> None:
         check_by_te(case, number)
 
 
-@pytest.mark.ci_cases(1)
+@pytest.mark.ci_cases(4)
 @families
 @settings(max_examples=NATIVE_EXAMPLES)
 @given(data=st.data(), seed=seeds())
@@ -48,7 +48,7 @@ def test_native_code_gives_the_reference(family: str, data: st.DataObject, seed:
     check_natively(data.draw(batches(family, NATIVE_LOW, NATIVE_HIGH)), seed)
 
 
-@pytest.mark.ci_cases(1)
+@pytest.mark.ci_cases(4)
 @families
 def test_native_code_gives_the_reference_for_every_op(family: str) -> None:
     check_natively(every_op(family), 1)
