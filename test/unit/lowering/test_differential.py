@@ -20,7 +20,7 @@ from stepwell.testing.programs.program_generators import Program, random_program
 from stepwell.testing.programs.strategies import seeds
 from tolerances import check_random_program, check_same
 
-EXAMPLES = 60 if FULL else 2
+EXAMPLES = 60 if FULL else 1
 ORDERS = 150 if FULL else 4
 
 EXACT_PIPELINES = (
