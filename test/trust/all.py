@@ -1,6 +1,6 @@
 """
-What `make test-trust` runs: planted faults, right programs, the models of `make test-models` and the hunt of `fuzz`,
-side by side, into a log in `docs/acceptance/`.
+What `make test-trust` runs, into a log in `docs/acceptance/`: planted faults, right programs, the models of
+`make test-models`, the hunt of `fuzz` and provenance, side by side, then forty programs reduced by all workers.
 """
 
 from __future__ import annotations
@@ -35,9 +35,12 @@ def main() -> int:
         "Right programs": [str(HERE / "alarms.py"), "--programs", str(options.programs)],
         "Right models": [str(HERE / "alarms.py"), "--models"],
         "Habits": [str(HERE / "habits.py")],
+        "Provenance": [str(HERE / "provenance.py")],
     }
     with ThreadPoolExecutor(options.workers) as pool:
         found = dict(zip(parts, pool.map(run, parts.values()), strict=True))
+    # Each search has all workers, since its seconds count.
+    found["Reduced programs"] = run([str(HERE / "reduction.py"), "--jobs", str(options.workers)])
     lines = [f"make test-trust, {date.today()}: {(time.monotonic() - started) / 60:.0f} minutes"]
     for title, (code, text) in found.items():
         lines += ["", f"## {title}: {'passed' if code == 0 else 'failed'}", "", text.rstrip()]
