@@ -8,10 +8,11 @@ This is stochastic arithmetic (Vignes, CESTAC): what differs between such runs i
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import prod, sqrt
 
 import ml_dtypes
 import numpy as np
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp, TensorType
 from xdsl.ir import Operation
 
 from ..analysis.kinds import OpKind
@@ -25,6 +26,12 @@ from .inputs import InputSet
 SAMPLES = 3
 UNITS = 2.0
 """The number of units of the last place that each operation is off."""
+
+UNITS_OF_A_SUM = 0.3
+"""
+A sum of n terms is off by so many units for the square root of n: roundings of half a unit at most, which are
+independent of each other (Higham and Mary, A New Approach to Probabilistic Rounding Error Analysis, 2019).
+"""
 
 HEADROOM = 64.0
 """A value that is within this factor of the greatest number may overflow where it is computed in another order."""
@@ -76,7 +83,7 @@ def _sample(
             return
         for array in found:
             if is_float(array.dtype) and array.flags.owndata and array.flags.writeable:
-                array[...] = _shaken(array, random)
+                array[...] = _shaken(array, random, max(UNITS, UNITS_OF_A_SUM * sqrt(_terms(op, array.size))))
 
     try:
         if is_graph:
@@ -86,14 +93,26 @@ def _sample(
         return Outcome(failure="no sample")
 
 
-def _shaken(array: Array, random: np.random.Generator) -> Array:
-    """Returns floats that are off by up to some units, and others as they are."""
+def _terms(op: Operation, results: int) -> float:
+    """
+    Returns about how many terms an op sums for each result. A product of m x k by k x n elements sums k for each of its
+    m * n results, and k is the root of (m * k) * (k * n) / (m * n).
+    """
+    if not results or kind_of_op(op) not in (OpKind.REDUCTION, OpKind.OUT_FUSABLE):
+        return 1.0
+    shapes = [each.type.get_shape() for each in op.operands if isinstance(each.type, TensorType)]
+    first, second, *_ = (*(prod(shape) if DYNAMIC_INDEX not in shape else 0 for shape in shapes), 0, 0)
+    return max(first / results, sqrt(first * second / results))
+
+
+def _shaken(array: Array, random: np.random.Generator, units: float = UNITS) -> Array:
+    """Returns floats that are off by `units`, and others as they are."""
     if not is_float(array.dtype):
         return np.array(array)
     eps = float(ml_dtypes.finfo(array.dtype).eps)
     with np.errstate(all="ignore"):
         wide = array.astype(np.float64)
-        return np.asarray((wide * (1 + UNITS * eps * random.choice([-1.0, 1.0], array.shape))).astype(array.dtype))
+        return np.asarray((wide * (1 + units * eps * random.choice([-1.0, 1.0], array.shape))).astype(array.dtype))
 
 
 @dataclass

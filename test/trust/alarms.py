@@ -26,7 +26,7 @@ from xdsl.dialects.builtin import ModuleOp
 LEVELS = ("O0", "O1", "O2", "O3")
 SIZES = (4, 8, 16)
 MODELS = Path(__file__).parents[1] / "models"
-SECONDS = 30.0
+SECONDS = 20.0
 """The time of a check of a model: where a run takes longer, some passes are checked together."""
 LARGE = ("resnet50", "vit_b_16", "bert_base", "gpt2")
 

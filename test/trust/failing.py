@@ -51,7 +51,7 @@ PLANTED: Final = (
     ("exponentials-scaled-twice", 8),
     ("panels-from-the-next-row", 4),
     ("sums-start-at-one", 3),
-    ("lifetimes-end-early", 6),
+    ("neighbours-forgotten", 3),
 )
 """Faults of the list that give wrong results, and the least number of ops of a program known to show each."""
 

@@ -1,7 +1,7 @@
 """
 The node tests of the `onnx` package: every case that counts is imported and run natively, or refused at import. CI runs
-a quarter of a fixed sample that has one case of each operator; `STEPWELL_FULL=1` all, and compares docs/onnx_coverage.md
-(`STEPWELL_UPDATE_DOCS=1` writes it).
+a quarter of a fixed sample that has one case of each operator. `STEPWELL_FULL=1` runs all, and compares
+docs/onnx_coverage.md (`STEPWELL_UPDATE_DOCS=1` writes it).
 """
 
 from __future__ import annotations
