@@ -36,6 +36,9 @@ independent of each other (Higham and Mary, A New Approach to Probabilistic Roun
 HEADROOM = 64.0
 """A value that is within this factor of the greatest number may overflow where it is computed in another order."""
 
+SUMS = (OpKind.REDUCTION, OpKind.OUT_FUSABLE)
+"""The kinds of ops that make a number of many."""
+
 GIVEN = ("graph.constant", "graph.weight", "graph.full")
 
 
@@ -81,9 +84,12 @@ def _sample(
     def observe(op: Operation, found: tuple[Array, ...]) -> None:
         if op.name in GIVEN:
             return
+        sums = kind_of_op(op) in SUMS
         for array in found:
-            if is_float(array.dtype) and array.flags.owndata and array.flags.writeable:
-                array[...] = _shaken(array, random, max(UNITS, UNITS_OF_A_SUM * sqrt(_terms(op, array.size))))
+            # A result that is a part of another array may be one of an operand. That of a sum is not.
+            if is_float(array.dtype) and array.flags.writeable and (sums or array.flags.owndata):
+                units = UNITS_OF_A_SUM * sqrt(_terms(op, array.size)) if sums else 0.0
+                array[...] = _shaken(array, random, max(UNITS, units))
 
     try:
         if is_graph:
@@ -98,7 +104,7 @@ def _terms(op: Operation, results: int) -> float:
     Returns about how many terms an op sums for each result. A product of m x k by k x n elements sums k for each of its
     m * n results, and k is the root of (m * k) * (k * n) / (m * n).
     """
-    if not results or kind_of_op(op) not in (OpKind.REDUCTION, OpKind.OUT_FUSABLE):
+    if not results or kind_of_op(op) not in SUMS:
         return 1.0
     shapes = [each.type.get_shape() for each in op.operands if isinstance(each.type, TensorType)]
     first, second, *_ = (*(prod(shape) if DYNAMIC_INDEX not in shape else 0 for shape in shapes), 0, 0)

@@ -42,3 +42,19 @@ def test_an_exact_pass_keeps_bits_of_the_interpreter_and_sums_of_machine_code(ho
     assert (check._compared(case, *outcomes, "exact").mismatch is not None) is differs
     far = Outcome((one * np.float32(1.001),), how=how)
     assert check._compared(case, outcomes[0], far, "exact").mismatch is not None
+
+
+def test_machine_code_may_be_further_from_the_interpreter_than_from_other_machine_code():
+    """Found by the check of a model that reads text: O0 adds the terms of sums one after the other."""
+    slack = Sensitivity((Slack(np.full(3, 1e-3), np.zeros(3, bool)),))
+    case: Any = SimpleNamespace(sensitivity=slack)
+    check = CheckSemantics(CheckOptions())
+    native = Outcome((np.ones(3, np.float32),), how=NATIVE)
+    for how, apart, differs in (
+        (NATIVE, 0.9e-3, False),
+        (NATIVE, 3e-3, True),
+        (INTERPRETER, 3e-3, False),
+        (INTERPRETER, 5e-3, True),
+    ):
+        before = Outcome((np.full(3, 1 + apart, np.float32),), how=how)
+        assert (check._compared(case, before, native, "rounding").mismatch is not None) is differs, (how, apart)
