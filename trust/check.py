@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import io
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import field, replace
 from itertools import groupby
-from pathlib import Path
 from typing import Any
 
-import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
@@ -19,7 +16,6 @@ from ..core.ir.cloning import clone_op
 from ..core.ir.identities import Identities
 from ..core.ir.structural_hash import structural_hash
 from ..core.messages.diagnostics import Diagnostic, StepwellError, emit_remark
-from ..core.messages.files import write_file
 from ..core.messages.locations import nearest_source_point
 from ..core.messages.points import SourcePoint
 from ..core.passes.applications import Applications, counted, counting
@@ -43,7 +39,7 @@ from .evaluate import (
     evaluate_all,
     interpreted,
 )
-from .inputs import KINDS, InputSet, given_inputs, made_inputs, shapes_of
+from .inputs import KINDS, InputSet, given_inputs, made_inputs, save_inputs, shapes_of
 from .pace import Pace
 from .races import Races
 from .sensitivity import sensitivity
@@ -391,19 +387,11 @@ class CheckSemantics(Instrument):
             )
             error.diagnostic = error.diagnostic.with_note(note)
         if self.options.save_inputs is not None:
-            save_inputs(self.options.save_inputs, case)
+            save_inputs(self.options.save_inputs, case.entry, case.inputs)
             note = f"the inputs are in {self.options.save_inputs}: repeat with --inputs"
             error.diagnostic = error.diagnostic.with_note(note)
         error.failed_pass = PassFailure(pass_, self._index + 1, "check-semantics")  # pyright: ignore
         raise error
-
-
-def save_inputs(path: str | Path, case: Case) -> None:
-    """Writes the inputs of a case to a `.npz` file, by name."""
-    data = io.BytesIO()
-    arrays = {each.name: array for each, array in zip(case.entry.inputs, case.inputs.arrays, strict=True)}
-    np.savez(data, **arrays)  # pyright: ignore[reportArgumentType]
-    write_file(str(path), data.getvalue())
 
 
 def _name(op: Operation) -> str:

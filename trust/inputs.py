@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, Final
 
 import ml_dtypes
 import numpy as np
 
 from ..core.messages.diagnostics import Diagnostic, StepwellError, did_you_mean
+from ..core.messages.files import write_file
 from ..lazy_dataclass import dataclass
 from ..reference.element_types import DTYPES, Array
 from ..te.dtypes import FLOATS
@@ -120,3 +123,11 @@ def given_inputs(entry: Entry, arrays: Mapping[str, Any], file: str) -> InputSet
             raise StepwellError(Diagnostic(message))
         found.append(array)
     return InputSet("given", 0, tuple(found))
+
+
+def save_inputs(path: str | Path, entry: Entry, inputs: InputSet) -> None:
+    """Writes the inputs of an entry to a `.npz` file, by name."""
+    data = io.BytesIO()
+    arrays = {each.name: array for each, array in zip(entry.inputs, inputs.arrays, strict=True)}
+    np.savez(data, **arrays)  # pyright: ignore[reportArgumentType]
+    write_file(str(path), data.getvalue())
