@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import field, replace
+from dataclasses import field
 from itertools import groupby
 from typing import Any
 
@@ -43,12 +43,6 @@ from .inputs import KINDS, InputSet, given_inputs, made_inputs, save_inputs, sha
 from .pace import Pace
 from .races import Races
 from .sensitivity import sensitivity
-
-OTHER_SUMS = 4.0
-"""
-The factor by which machine code may be further away from the interpreter than from other machine code. One adds the
-terms of a sum one after the other, the other in pairs, which is more exact.
-"""
 
 SLOW_SECONDS = 1.0
 """A program whose first run takes longer is checked on random inputs only."""
@@ -364,10 +358,7 @@ class CheckSemantics(Instrument):
         if case.sensitivity.overflows:
             self.counts.unsettled += 1
             return Comparison()
-        slacks = case.sensitivity.slacks
-        if before.how != after.how:
-            slacks = tuple(replace(each, tolerance=each.tolerance * OTHER_SUMS) for each in slacks)
-        return nearly(before.arrays, after.arrays, slacks, special=numerics != "fast")
+        return nearly(before.arrays, after.arrays, case.sensitivity.slacks, special=numerics != "fast")
 
     def _fail(self, case: Case, pass_: ModulePass, numerics: str, after: Outcome, found: Found) -> None:
         what, result = found.what, found.result

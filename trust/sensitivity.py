@@ -16,7 +16,7 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp, TensorType
 from xdsl.ir import Operation
 
 from ..analysis.kinds import OpKind
-from ..analysis.op_kind import kind_of_op
+from ..analysis.op_kind import facts_of_op, kind_of_op
 from ..lazy_dataclass import dataclass
 from ..reference.element_types import Array, is_float
 from .compare import Slack, slack_of
@@ -27,17 +27,19 @@ SAMPLES = 3
 UNITS = 2.0
 """The number of units of the last place that each operation is off."""
 
-UNITS_OF_A_SUM = 0.3
+UNITS_OF_A_PRODUCT = 0.3
 """
-A sum of n terms is off by so many units for the square root of n: roundings of half a unit at most, which are
+A sum of n products is off by so many units for the square root of n: roundings of half a unit at most, which are
 independent of each other (Higham and Mary, A New Approach to Probabilistic Rounding Error Analysis, 2019).
+"""
+
+TERMS_OF_A_UNIT = 64
+"""
+The terms of a sum along a row for each unit that it is off. They may be nearly equal, and then all round the same way.
 """
 
 HEADROOM = 64.0
 """A value that is within this factor of the greatest number may overflow where it is computed in another order."""
-
-SUMS = (OpKind.REDUCTION, OpKind.OUT_FUSABLE)
-"""The kinds of ops that make a number of many."""
 
 GIVEN = ("graph.constant", "graph.weight", "graph.full")
 
@@ -84,12 +86,9 @@ def _sample(
     def observe(op: Operation, found: tuple[Array, ...]) -> None:
         if op.name in GIVEN:
             return
-        sums = kind_of_op(op) in SUMS
         for array in found:
-            # A result that is a part of another array may be one of an operand. That of a sum is not.
-            if is_float(array.dtype) and array.flags.writeable and (sums or array.flags.owndata):
-                units = UNITS_OF_A_SUM * sqrt(_terms(op, array.size)) if sums else 0.0
-                array[...] = _shaken(array, random, max(UNITS, units))
+            if is_float(array.dtype) and array.flags.owndata and array.flags.writeable:
+                array[...] = _shaken(array, random, _units(op, array.size))
 
     try:
         if is_graph:
@@ -99,16 +98,22 @@ def _sample(
         return Outcome(failure="no sample")
 
 
-def _terms(op: Operation, results: int) -> float:
+def _units(op: Operation, results: int) -> float:
     """
-    Returns about how many terms an op sums for each result. A product of m x k by k x n elements sums k for each of its
-    m * n results, and k is the root of (m * k) * (k * n) / (m * n).
+    Returns the units of the last place that results of an op are off.
+
+    A product of m x k by k x n elements sums k for each of its m * n results, and k is the root of
+    (m * k) * (k * n) / (m * n). That of a convolution is less than its terms by the root of its window.
     """
-    if not results or kind_of_op(op) not in SUMS:
-        return 1.0
+    facts = facts_of_op(op)
+    if not results or facts.kind not in (OpKind.REDUCTION, OpKind.OUT_FUSABLE):
+        return UNITS
+    if facts.rows is not None:
+        terms = prod(facts.rows.space[dimension] for dimension in facts.rows.reduced)
+        return max(UNITS, terms / TERMS_OF_A_UNIT)
     shapes = [each.type.get_shape() for each in op.operands if isinstance(each.type, TensorType)]
     first, second, *_ = (*(prod(shape) if DYNAMIC_INDEX not in shape else 0 for shape in shapes), 0, 0)
-    return max(first / results, sqrt(first * second / results))
+    return max(UNITS, UNITS_OF_A_PRODUCT * sqrt(sqrt(first * second / results)))
 
 
 def _shaken(array: Array, random: np.random.Generator, units: float = UNITS) -> Array:

@@ -12,23 +12,26 @@ from stepwell.trust.cases import CheckOptions
 from stepwell.trust.check import CheckSemantics
 from stepwell.trust.compare import Slack
 from stepwell.trust.evaluate import INTERPRETER, NATIVE, Outcome
-from stepwell.trust.sensitivity import Sensitivity, _terms
+from stepwell.trust.sensitivity import Sensitivity, _units
 
 OPS = {
-    "graph.matmul %x, %w : (tensor<4x32xf32>, tensor<32x6xf32>) -> tensor<4x6xf32>": 32,
-    "graph.sum %x, axis = [1] : (tensor<4x32xf32>) -> tensor<4xf32>": 32,
-    "graph.add %x, %x : (tensor<4x32xf32>, tensor<4x32xf32>) -> tensor<4x32xf32>": 1,
-    "graph.relu %w : (tensor<32x6xf32>) -> tensor<32x6xf32>": 1,
+    "graph.matmul %x, %w : (tensor<4x6400xf32>, tensor<6400x6xf32>) -> tensor<4x6xf32>": 0.3 * 80,
+    "graph.sum %x, axis = [1] : (tensor<4x6400xf32>) -> tensor<4xf32>": 100,
+    "graph.softmax %x, axis = 1 : (tensor<4x6400xf32>) -> tensor<4x6400xf32>": 100,
+    "graph.softmax %x, axis = 0 : (tensor<4x6400xf32>) -> tensor<4x6400xf32>": 2,
+    "graph.add %x, %x : (tensor<4x6400xf32>, tensor<4x6400xf32>) -> tensor<4x6400xf32>": 2,
+    "graph.relu %w : (tensor<6400x6xf32>) -> tensor<6400x6xf32>": 2,
 }
 
 
 @pytest.mark.parametrize("op", OPS)
-def test_terms_of_a_sum(op: str):
+def test_units_of_an_op(op: str):
+    """A softmax of 18 710 numbers that are nearly equal was 986 units off at O0: its terms all round the same way."""
     module = stepwell.parse(
-        "func.func @main(%x: tensor<4x32xf32>, %w: tensor<32x6xf32>) {\n" + f"  %0 = {op}\n  func.return\n}}"
+        "func.func @main(%x: tensor<4x6400xf32>, %w: tensor<6400x6xf32>) {\n" + f"  %0 = {op}\n  func.return\n}}"
     )
     (found,) = (each for each in module.walk() if each.name.startswith("graph."))
-    assert _terms(found, int(np.prod(found.results[0].type.get_shape()))) == pytest.approx(OPS[op])  # pyright: ignore
+    assert _units(found, int(np.prod(found.results[0].type.get_shape()))) == pytest.approx(OPS[op])  # pyright: ignore
 
 
 @pytest.mark.parametrize("how, differs", [(INTERPRETER, True), (NATIVE, False)])
@@ -42,19 +45,3 @@ def test_an_exact_pass_keeps_bits_of_the_interpreter_and_sums_of_machine_code(ho
     assert (check._compared(case, *outcomes, "exact").mismatch is not None) is differs
     far = Outcome((one * np.float32(1.001),), how=how)
     assert check._compared(case, outcomes[0], far, "exact").mismatch is not None
-
-
-def test_machine_code_may_be_further_from_the_interpreter_than_from_other_machine_code():
-    """Found by the check of a model that reads text: O0 adds the terms of sums one after the other."""
-    slack = Sensitivity((Slack(np.full(3, 1e-3), np.zeros(3, bool)),))
-    case: Any = SimpleNamespace(sensitivity=slack)
-    check = CheckSemantics(CheckOptions())
-    native = Outcome((np.ones(3, np.float32),), how=NATIVE)
-    for how, apart, differs in (
-        (NATIVE, 0.9e-3, False),
-        (NATIVE, 3e-3, True),
-        (INTERPRETER, 3e-3, False),
-        (INTERPRETER, 5e-3, True),
-    ):
-        before = Outcome((np.full(3, 1 + apart, np.float32),), how=how)
-        assert (check._compared(case, before, native, "rounding").mismatch is not None) is differs, (how, apart)
