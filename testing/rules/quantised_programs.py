@@ -54,6 +54,14 @@ class _Program:
         else:
             self.arguments.append(f"%{name}: tensor<{extents}{self.real}>")
 
+    def quantised_by(self, source: str, channels: str, dtype: str) -> None:
+        """The scale and the zero point of `%source`, or those of its channels."""
+        if channels:
+            self.arguments.append(f"%s{source}: tensor<{channels}{self.real}>")
+        else:
+            self.lines.append(_scales(self.choose, f"s{source}", self.real))
+        self.zero_point(f"z{source}", f"{channels}{dtype}")
+
     def dequantised(self, name: str, source: str, type_: str, channels: str, axis: int) -> None:
         """`%name`, the real numbers of `%source`, whose scales and zero points are `%ssource` and `%zsource`."""
         dtype = type_.rpartition("x")[2]
@@ -123,11 +131,7 @@ def product_of_bytes(choose: Chooser) -> str:
     rows, place = choose.element((("", 0), ("", 0), ("", 0), ("3x", 1), ("7x", 2)))
     program.arguments = [f"%x: tensor<2x3x7x{left}>", f"%w: tensor<7x5x{right}>"]
     program.scales("sw", columns)
-    if rows:
-        program.arguments.append(f"%sx: tensor<{rows}{program.real}>")
-    else:
-        program.lines.append(_scales(choose, "sx", program.real))
-    program.zero_point("zx", f"{rows}{left}")
+    program.quantised_by("x", rows, left)
     program.zero_point("zw", f"{columns}{right}")
     program.dequantised("a", "x", f"2x3x7x{left}", rows, place)
     program.dequantised("b", "w", f"7x5x{right}", columns, axis)
@@ -166,11 +170,7 @@ def convolution_of_bytes(choose: Chooser) -> str:
     scales, place = choose.element((("", 0), ("", 0), ("", 0), (f"{inputs}x", layout.index("C"))))
     program.arguments = [f"%x: tensor<{image}x{left}>", f"%w: tensor<16x{inputs}x3x3x{right}>"]
     program.scales("sw", channels)
-    if scales:
-        program.arguments.append(f"%sx: tensor<{scales}{program.real}>")
-    else:
-        program.lines.append(_scales(choose, "sx", program.real))
-    program.zero_point("zx", f"{scales}{left}")
+    program.quantised_by("x", scales, left)
     if rarely(choose, 4):
         program.zero_point("zw", f"{channels}{right}")
     else:
