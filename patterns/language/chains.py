@@ -73,7 +73,8 @@ def keys_of_many(roots: Iterable[Pattern]) -> set[str]:
     for root in roots:
         for part in all_below(root):
             inner = part.step if isinstance(part, Chain) else part.each if isinstance(part, Rest) else None
-            keys |= set() if inner is None else {each.key for each in all_below(inner)}
+            if inner is not None:
+                keys.update(each.key for each in all_below(inner))
     return keys
 
 

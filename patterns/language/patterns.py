@@ -377,7 +377,8 @@ def all_below(pattern: Pattern) -> list[Pattern]:
         current = stack.pop()
         if id(current) not in found:
             found[id(current)] = current
-            stack.extend(reversed(current.parts()))
+            if parts := current.parts():
+                stack.extend(reversed(parts))
     return list(found.values())
 
 

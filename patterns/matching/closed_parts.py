@@ -10,7 +10,7 @@ grow with the size of the pattern times the number of values that it meets, and 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextvars import ContextVar
 from itertools import islice
 from math import factorial
@@ -20,7 +20,7 @@ from xdsl.ir import SSAValue
 
 from ..language.constraints import Holds, Where
 from ..language.loops import Loops
-from ..language.patterns import Capture, Op, Or, Pattern, Rest, bottom_up
+from ..language.patterns import Capture, Op, Or, Pattern, Rest
 from ..language.rules import Bound, Rule
 from .tracing import MATCH, Bindings, Next, ValueMatcher
 
@@ -63,13 +63,12 @@ def match_once(pattern: Pattern, alone: ValueMatcher, following: Next) -> ValueM
     return match_part
 
 
-def closed_parts(rule: Rule) -> dict[int, ValueMatcher | None]:
-    """Returns the identities of the closed parts of a rule that can match in several ways."""
-    roots = (rule.lhs, *rule.free)
-    parts = bottom_up(roots)
-    ways = _ways(parts)
+def closed_parts(rule: Rule, parts: Sequence[Pattern]) -> dict[int, ValueMatcher | None]:
+    """Returns the identities of the closed parts of a rule that can match in several ways. `parts` go bottom up."""
     if rule.injective:  # Every name matters to the others.
         return {}
+    roots = (rule.lhs, *rule.free)
+    ways = _ways(parts)
     total_ways = 1
     for root in roots:
         total_ways *= ways[id(root)]
@@ -89,7 +88,7 @@ def _is_closed(part: Pattern, names: Counter[str], total: Counter[str], tested: 
     return all(total[name] == number and (name not in tested or name == part.key) for name, number in names.items())
 
 
-def _ways(parts: list[Pattern]) -> dict[int, int]:
+def _ways(parts: Sequence[Pattern]) -> dict[int, int]:
     """Returns how many ways there are at most to match each part at a value, by its alternatives and orders."""
     ways: dict[int, int] = {}
     for part in parts:
@@ -111,7 +110,7 @@ def _own_names(part: Pattern) -> list[str]:
     return [part.key, *(wanted.key for _, wanted in attributes if isinstance(wanted, Capture))]
 
 
-def _shared(roots: Iterable[Pattern], parts: list[Pattern]) -> set[str]:
+def _shared(roots: Iterable[Pattern], parts: Sequence[Pattern]) -> set[str]:
     """Returns the names that occur more than once, because several parts have them or a part stands below several."""
     above = Counter(id(each) for part in parts for each in part.parts()) + Counter(id(root) for root in roots)
     holders = Counter(name for part in parts for name in _own_names(part))
@@ -122,7 +121,7 @@ def _shared(roots: Iterable[Pattern], parts: list[Pattern]) -> set[str]:
     return {name for part in parts for name in _own_names(part) if holders[name] > 1 or id(part) in several}
 
 
-def _names(parts: list[Pattern], wanted: set[str]) -> dict[int, Counter[str]]:
+def _names(parts: Sequence[Pattern], wanted: set[str]) -> dict[int, Counter[str]]:
     """Returns how often each wanted name occurs at most in one match of a part. Of alternatives one is matched."""
     names: dict[int, Counter[str]] = {}
     for part in parts:
@@ -133,7 +132,7 @@ def _names(parts: list[Pattern], wanted: set[str]) -> dict[int, Counter[str]]:
     return names
 
 
-def _tested_at_the_end(rule: Rule, parts: list[Pattern]) -> set[str]:
+def _tested_at_the_end(rule: Rule, parts: Sequence[Pattern]) -> set[str]:
     """Returns the names that tests look at after the whole pattern has matched."""
     tested: set[str] = {*rule.also}
     for required in rule.when:

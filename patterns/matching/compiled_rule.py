@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Final
 
@@ -207,31 +207,33 @@ def _check_keys(rule: Rule) -> None:
             raise RuleError(f"{names} is not bound by every match of the root", at=part)
 
 
-def _check_class(rule: Rule) -> None:
+def _check_class(rule: Rule, parts: Sequence[Pattern]) -> None:
     """Refuses re-associated forms in exact rules, since they change the bits of results."""
     replaces = bool(rule.rhs) or rule.callback is not None
-    found = next((part for part in all_below(rule.lhs) if isinstance(part, Associative)), None)
-    if replaces and rule.numerics == "exact" and found is not None:
-        raise RuleError("re-associated forms do not give the same bits, so the rule cannot be exact", at=found)
+    if replaces and rule.numerics == "exact":
+        found = next((part for part in parts if isinstance(part, Associative)), None)
+        if found is not None:
+            raise RuleError("re-associated forms do not give the same bits, so the rule cannot be exact", at=found)
 
 
-def _check_others(rule: Rule) -> None:
+def _check_others(parts: Sequence[Pattern]) -> None:
     """Refuses conditions inside the pattern about things that are not in it."""
-    parts = [part for root in (rule.lhs, *rule.free) for part in all_below(root)]
-    known = {part.key for part in parts}
-    for part in parts:
-        if isinstance(part, Where) and isinstance(part.test, Holds):
-            for key in part.test.others:
-                if key not in known:
-                    raise RuleError(
-                        f"condition '{part.test.condition}' is about %{_shown(key)}, which is not matched", at=part
-                    )
+    conditions = [part for part in parts if isinstance(part, Where) and isinstance(part.test, Holds)]
+    known = {part.key for part in parts} if conditions else set()
+    for part in conditions:
+        assert isinstance(part.test, Holds)
+        for key in part.test.others:
+            if key not in known:
+                raise RuleError(
+                    f"condition '{part.test.condition}' is about %{_shown(key)}, which is not matched", at=part
+                )
 
 
-def _check_many(rule: Rule) -> None:
+def _check_many(rule: Rule, parts: Sequence[Pattern]) -> None:
     """Refuses a name that stands for many values in one place and for one in another, and a chain without a link."""
-    parts = [part for root in (rule.lhs, *rule.free) for part in all_below(root)]
     inner = [each for part in parts if (each := _of_many(part)) is not None]
+    if not inner:
+        return
     outside = _keys_outside(rule, {id(each) for each in inner})
     for number, each in enumerate(inner):
         own = {part.key for part in all_below(each)}
@@ -342,11 +344,12 @@ _KEPT: Final[dict[int, tuple[Rule, CompiledRule | None]]] = {}
 
 def _compile_rule(rule: Rule, ctx: Context | None) -> CompiledRule:
     _check(rule, ctx)
-    closed = closed_parts(rule)
-    levels = levels_of((rule.lhs, *rule.free))
+    parts = bottom_up((rule.lhs, *rule.free))
+    closed = closed_parts(rule, parts)
+    levels = levels_of(parts)
     closed_token, early_token = CLOSED.set(closed), EARLY.set(early_conditions(rule, bool(closed)))
     formula_token = IN_FORMULAS.set(formula_keys(rule))
-    end_token, shared_token = END.set(end_of(rule)), SHARED.set(shared_parts((rule.lhs, *rule.free)))
+    end_token, shared_token = END.set(end_of(rule)), SHARED.set(shared_parts(parts))
     try:
         with room_for(levels):
             return _compile_checked(rule, levels)
@@ -359,10 +362,11 @@ def _compile_rule(rule: Rule, ctx: Context | None) -> CompiledRule:
 
 
 def _check(rule: Rule, ctx: Context | None) -> None:
+    parts = [part for root in (rule.lhs, *rule.free) for part in all_below(root)]
     _check_keys(rule)
-    _check_class(rule)
-    _check_others(rule)
-    _check_many(rule)
+    _check_class(rule, parts)
+    _check_others(parts)
+    _check_many(rule, parts)
     check_rule(rule, ctx)
 
 

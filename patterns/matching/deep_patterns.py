@@ -15,7 +15,7 @@ from threading import Lock
 from typing import Final
 
 from ...core.messages.forks import free_in_children
-from ..language.patterns import Pattern, bottom_up
+from ..language.patterns import Pattern
 
 CALLS_PER_LEVEL: Final = 12
 """The most nested calls to compile or match one level of a pattern."""
@@ -29,10 +29,10 @@ _wanted: list[int] = []
 _before = 0
 
 
-def levels_of(roots: Iterable[Pattern]) -> int:
-    """Returns the number of patterns on the longest way down from any of `roots`."""
+def levels_of(parts: Iterable[Pattern]) -> int:
+    """Returns the number of patterns on the longest way down through `parts`, which go bottom up."""
     levels: dict[int, int] = {}
-    for part in bottom_up(roots):
+    for part in parts:
         levels[id(part)] = 1 + max((levels[id(each)] for each in part.parts()), default=0)
     return max(levels.values(), default=0)
 

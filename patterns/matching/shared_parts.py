@@ -9,11 +9,11 @@ with two alternatives each. In such a pattern, what comes after a part is found 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from typing import Any, Final
 
-from ..language.patterns import Any_, Pattern, bottom_up
+from ..language.patterns import Any_, Pattern
 from .tracing import MATCH, Bindings, Next, ValueMatcher
 
 FEW_PLACES: Final = 500
@@ -27,9 +27,12 @@ The identities of the parts that are compiled once, with their matchers: one whe
 """
 
 
-def shared_parts(roots: Iterable[Pattern]) -> dict[int, dict[bool, ValueMatcher]]:
-    """Returns the identities of the parts that are compiled once. There are none in a pattern of few places."""
-    parts = bottom_up(roots)
+def shared_parts(parts: Sequence[Pattern]) -> dict[int, dict[bool, ValueMatcher]]:
+    """
+    Returns the identities of the parts that are compiled once. There are none in a pattern of few places.
+
+    `parts` are those of a rule, bottom up.
+    """
     places: dict[int, int] = {}
     for part in parts:
         places[id(part)] = min(1 + sum(places[id(each)] for each in part.parts()), MANY_PLACES)
