@@ -139,7 +139,7 @@ def main() -> None:
     for name, (run, size) in CASES.items():
         run(2)
         small = min(run(size) for _ in range(3))
-        large = min(run(size * FACTOR) for _ in range(1 if small > 0.5 else 3))
+        large = min(run(size * FACTOR) for _ in range(2 if small > 0.5 else 3))
         print(f"{name:<56}{size:>7}{small:>10.4f}{large:>10.4f}{large / small:>8.1f}")
 
 
