@@ -22,7 +22,7 @@ from ..rules.instances import Instance
 from .examples import Example, applies, op_at
 from .findings import Finding, PlacedRule
 from .normal_forms import Normaliser, expression_key
-from .unification import overlaps
+from .unification import Overlaps
 
 PROGRAMS: Final = 2
 """The programs on which one pair of rules at one overlap is looked at."""
@@ -104,9 +104,10 @@ class Joining:
         for each in self._rules:
             for example in self._examples[each.name]:
                 yield from self._others(each, example.before, example.place)
+        overlaps = Overlaps(self._ctx)
         for one in self._rules:
             for other in self._rules:
-                for joint in overlaps(self._ctx, one.rule, other.rule):
+                for joint in overlaps.of(one.rule, other.rule):
                     self.overlaps += 1
                     if self.overlaps > self._most_overlaps:
                         self.left_out += 1

@@ -84,6 +84,11 @@ class Unifier:
         """Returns the keys of the ops that have been added."""
         return [key for key, shape in self._shapes.items() if isinstance(shape, _Node)]
 
+    def names(self, key: str) -> tuple[str, ...]:
+        """Returns the names that an op may have, and none for what is no op."""
+        shape = self._shapes.get(self.find(key))
+        return shape.names if isinstance(shape, _Node) else ()
+
     def _join(self, one: str, other: str) -> None:
         if self.find(one) != self.find(other):
             self.unify(one, other)
@@ -177,25 +182,36 @@ def _renamed_test(test: Test, prefix: str) -> Test:
     return test
 
 
-def overlaps(ctx: Context, rule: Rule, other: Rule) -> Iterator[Rule]:
-    """
-    Yields what `rule` matches where `other` matches one of its ops, as rules without a replacement to draw programs of.
+class Overlaps:
+    """What pairs of rules match together. The ops of each rule are looked up once."""
 
-    A pair of rules overlaps at the root of both or at an inner op of `rule`. Rules with patterns other than ops,
-    constants, alternatives and tests of one value are not looked at.
-    """
-    if rule.free or other.free or rule.also or other.also:
-        return
-    try:
-        places = _places(ctx, rule)
-    except NotUnifiable:
-        return
-    seen: set[str] = set()
-    for place in places:
-        if place == places[0] and rule.name >= other.name:  # At the root of both, one order says what the other says.
-            continue
+    def __init__(self, ctx: Context):
+        self._ctx = ctx
+        self._places: dict[str, tuple[Rule, list[_Place]]] = {}
+
+    def of(self, rule: Rule, other: Rule) -> Iterator[Rule]:
+        """
+        Yields what `rule` matches where `other` matches one of its ops, as rules without a replacement to draw programs
+        of.
+
+        A pair of rules overlaps at the root of both or at an inner op of `rule`. Rules with patterns other than ops,
+        constants, alternatives and tests of one value are not looked at.
+        """
+        if rule.free or other.free or rule.also or other.also:
+            return
+        places, roots = self._places_of(rule), self._places_of(other)
+        if not places or not roots:
+            return
+        seen: set[str] = set()
+        for place in places:
+            # At the root of both, one order says what the other says.
+            is_new = place is not places[0] or rule.name < other.name
+            if is_new and place.may_be(roots[0]):
+                yield from self._at(place.key, rule, other, seen)
+
+    def _at(self, place: str, rule: Rule, other: Rule, seen: set[str]) -> Iterator[Rule]:
         for flips in range(FLIPS):
-            unifier = Unifier(ctx, flips)
+            unifier = Unifier(self._ctx, flips)
             try:
                 joint = _joint(unifier, rule, other, place)
             except NotUnifiable:
@@ -206,12 +222,33 @@ def overlaps(ctx: Context, rule: Rule, other: Rule) -> Iterator[Rule]:
             if flips + 1 >= 1 << unifier.met:
                 break
 
+    def _places_of(self, rule: Rule) -> list[_Place]:
+        """Returns the ops of a rule, the root first, and nothing for a rule that is not looked at."""
+        known = self._places.get(rule.name)
+        if known is None or known[0] is not rule:
+            known = self._places[rule.name] = rule, _places(self._ctx, rule)
+        return known[1]
 
-def _places(ctx: Context, rule: Rule) -> list[str]:
-    """Returns the keys of the ops of a rule, the root first."""
+
+@dataclass(frozen=True)
+class _Place:
+    """An op of a pattern: its key, and the names that it may have. Without names it may be any."""
+
+    key: str
+    names: tuple[str, ...]
+
+    def may_be(self, other: _Place) -> bool:
+        """Returns whether the names of both allow that one op matches both."""
+        return not self.names or not other.names or not set(self.names).isdisjoint(other.names)
+
+
+def _places(ctx: Context, rule: Rule) -> list[_Place]:
     unifier = Unifier(ctx)
-    root = unifier.find(unifier.add(rule.lhs, "a."))
-    return [root, *(key for key in unifier.ops() if key != root)]
+    try:
+        root = unifier.find(unifier.add(rule.lhs, "a."))
+    except NotUnifiable:
+        return []
+    return [_Place(key, unifier.names(key)) for key in (root, *(key for key in unifier.ops() if key != root))]
 
 
 def _joint(unifier: Unifier, rule: Rule, other: Rule, place: str) -> Rule:
@@ -227,4 +264,4 @@ def _joint(unifier: Unifier, rule: Rule, other: Rule, place: str) -> Rule:
     return Rule(f"{rule.name} with {other.name} at {place}", lhs, (), conditions, numerics=numerics)
 
 
-__all__ = ["NotUnifiable", "Unifier", "overlaps"]
+__all__ = ["NotUnifiable", "Overlaps", "Unifier"]

@@ -13,7 +13,7 @@ from stepwell.core.text.parsing import make_context
 from stepwell.rewrites.shipped import SHIPPED
 from stepwell.testing.rule_sets.analysis import RuleSetReport, analyse_rules, rule_set_of_text
 from stepwell.testing.rule_sets.known import known_findings
-from stepwell.testing.rule_sets.unification import overlaps
+from stepwell.testing.rule_sets.unification import Overlaps
 from stepwell.tools.opt import main
 from stepwell.tools.options.rules import PASS_OF
 
@@ -90,9 +90,10 @@ def test_overlaps_are_those_of_unified_patterns() -> None:
         CTX,
     )
     outer, inner, apart = (each.rule for each in rules)
-    assert len(list(overlaps(CTX, outer, inner))) == 1
-    assert list(overlaps(CTX, inner, outer)) == []
-    assert list(overlaps(CTX, outer, apart)) == []
+    overlaps = Overlaps(CTX)
+    assert len(list(overlaps.of(outer, inner))) == 1
+    assert list(overlaps.of(inner, outer)) == []
+    assert list(overlaps.of(outer, apart)) == []
 
 
 def test_rules_without_a_replacement_are_left_out() -> None:
