@@ -10,10 +10,12 @@ from .element_types import DTYPES, Array, is_float, round_to, wide_dtype
 from .elementwise import Properties
 
 
-def _types(properties: Properties, x: Array) -> tuple[np.dtype[Any], np.dtype[Any]]:
+def _types(properties: Properties, x: Array, y: Array | None = None) -> tuple[np.dtype[Any], np.dtype[Any]]:
     """Returns the result type and the type of the sum. Integers are summed in the result type and wrap."""
     name = properties.get("out_dtype")
     result = x.dtype if name is None else DTYPES[name]
+    if name is None and y is not None and y.dtype != x.dtype:
+        result = DTYPES["f64" if np.dtype(np.float64) in (x.dtype, y.dtype) else "f32"]
     return result, wide_dtype(result) if is_float(result) else result
 
 
@@ -22,7 +24,7 @@ def _finish(total: Array, result: np.dtype[Any]) -> tuple[Array, ...]:
 
 
 def _matmul(properties: Properties, x: Array, y: Array) -> tuple[Array, ...]:
-    result, accumulator = _types(properties, x)
+    result, accumulator = _types(properties, x, y)
     lhs = x.astype(accumulator)[None, :] if x.ndim == 1 else x.astype(accumulator)
     rhs = y.astype(accumulator)[:, None] if y.ndim == 1 else y.astype(accumulator)
     leading = np.broadcast_shapes(lhs.shape[:-2], rhs.shape[:-2])

@@ -23,6 +23,13 @@ def result_dtype(dtype: str, out_dtype: str | None) -> str:
     return out_dtype
 
 
+def product_dtype(lhs: str, rhs: str) -> str:
+    """Returns the element type of products: that of the operands, or for two floats f32, f64 if one of them is f64."""
+    if lhs == rhs:
+        return lhs
+    return "f64" if "f64" in (lhs, rhs) else "f32"
+
+
 @irdl_op_definition
 class MatmulOp(PureGraphOp):
     """
@@ -30,6 +37,7 @@ class MatmulOp(PureGraphOp):
 
     Shapes: `lhs` is …xMxK, `rhs` is …xKxN and `result` is …xMxN. Leading dimensions broadcast. A 1-D `lhs` is a row and
     a 1-D `rhs` is a column, and the result lacks that dimension. K = 0 gives zeros.
+    Operands of two float types, such as weights of f16 and a `lhs` of f32, give f32, or f64 if one of them is f64.
     Numerics: products and sums are formed in `out_dtype`, and in at least f32 for floats. The order of summation is
     unspecified. Integers wrap.
 
@@ -44,13 +52,14 @@ class MatmulOp(PureGraphOp):
     name = "graph.matmul"
 
     lhs = tensor_operand(NUMBERS)
-    rhs = tensor_operand(NUMBERS)
+    rhs = tensor_operand(NUMBERS, mixes=True)
     out_dtype = optional_prop(RESULT_TYPE)
     result = tensor_result()
 
     @classmethod
     def infer(cls, lhs: Shaped, rhs: Shaped, *, out_dtype: str | None) -> tuple[Shaped, ...]:
-        return (Shaped(matmul(lhs.shape, rhs.shape), result_dtype(lhs.dtype, out_dtype)),)
+        dtype = result_dtype(product_dtype(lhs.dtype, rhs.dtype), out_dtype)
+        return (Shaped(matmul(lhs.shape, rhs.shape), dtype),)
 
 
 def batch_spatial_channels(shape: Shape, layout: str) -> tuple[Dim, tuple[Dim, Dim], Dim]:

@@ -65,17 +65,24 @@ class TensorOf(AttrConstraint[Attribute]):
     """
     A tensor whose element type is in one of `classes`. Operands of one `group` have the same element type.
 
+    One that `mixes` may be another float than they are.
+
     As an irdl constraint it accepts everything, because `TensorOp.verify_` gives better messages than irdl would.
     """
 
     classes: str
     group: str = ""
+    mixes: bool = False
 
     def __post_init__(self) -> None:
         wrong = [letter for letter in self.classes if letter not in CLASSES]
         if wrong or not self.classes:
             found = f"'{wrong[0]}' is no class of element types" if wrong else "there is no class of element types"
             raise ValueError(f"{found}, expected letters of {', '.join(CLASSES)}")
+
+    def goes_with(self, dtype: str, leader: str) -> bool:
+        """Returns whether an operand of this element type may stand beside the first one of its group."""
+        return dtype == leader or (self.mixes and {dtype, leader} <= set(class_members("F")))
 
     def verify(self, attr: Attribute, constraint_context: VerificationContext) -> None:
         """Accepts every attribute, because `TensorOp.verify_` does the check."""
@@ -94,9 +101,13 @@ NUMBERS = "FSU"
 """The classes of all element types but `i1`."""
 
 
-def tensor_operand(classes: str = ANY, group: str = "") -> Any:
-    """Declares an operand that is a tensor of `classes`, of the same element type as the others of its group."""
-    return operand_def(TensorOf(classes, group))
+def tensor_operand(classes: str = ANY, group: str = "", *, mixes: bool = False) -> Any:
+    """
+    Declares an operand that is a tensor of `classes`, of the same element type as the others of its group.
+
+    One that `mixes` may be another float than they are.
+    """
+    return operand_def(TensorOf(classes, group, mixes))
 
 
 def tensor_operands(classes: str = ANY) -> Any:
@@ -165,7 +176,7 @@ def checked_operands(op_type: type[IRDLOperation], operands: Sequence[SSAValue])
             hint = " to compute with; convert with graph.astype" if shaped.dtype in STORED else ""
             raise VerifyException(f"{name} has element type {shaped.dtype}, expected {wanted}{hint}")
         leader, dtype = group_leader.setdefault(constraint.group, (name, shaped.dtype))
-        if dtype != shaped.dtype:
+        if not constraint.goes_with(shaped.dtype, dtype):
             raise VerifyException(
                 f"{leader} has element type {dtype} but {name} has {shaped.dtype}; convert with graph.astype"
             )

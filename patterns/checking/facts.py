@@ -239,7 +239,7 @@ def _check_groups(pattern: Op, facts: Facts, definitions: dict[str, Definition |
         if types is None:
             continue
         leader = leaders.setdefault(constraint.group, types)
-        if not leader[0] & types[0]:
+        if not any(constraint.goes_with(one, other) for one in types[0] for other in leader[0]):
             message = f"'{known.name}' takes operands of one element type, found {leader[1]} and {types[1]}"
             raise RuleError(message, at=pattern)
 

@@ -6,18 +6,24 @@ from abc import ABC, abstractmethod
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Operation
+from xdsl.ir import Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
+from ...core.ir.element_types import dtype_name
 from ...core.passes.base import StepwellPass
 from ...dialects.graph.base import plain_properties
 from ...dialects.graph.contraction import Conv2dOp, MatmulOp
 from ...dialects.graph.movement import SplitOp, SqueezeOp
 from ...lazy_dataclass import dataclass
+from ...patterns.language.constants import element_type
 from ...patterns.language.functions import is_closed
 from ...patterns.running.driver import program_order
 from .parallel_branches import Branch, Combiner
 from .parallel_tails import Stacked, erase_chains, followed, inserted, is_static, shape_of, stacked
+
+
+def _dtype_of(value: SSAValue) -> str | None:
+    return dtype_name(element_type(value.type))
 
 
 def _properties_key(op: Operation) -> tuple[tuple[str, object], ...]:
@@ -51,7 +57,8 @@ class DenseCombiner(Combiner):
         if len(shape_of(lhs)) < 2 or len(shape_of(rhs)) != 2 or not is_static(rhs, 0, 1):
             return None
         axis = len(shape_of(op.results[0])) - 1
-        return Branch((lhs, _properties_key(op)), rhs, 1, axis) if is_static(op.results[0], axis) else None
+        key = lhs, _properties_key(op), _dtype_of(rhs)
+        return Branch(key, rhs, 1, axis) if is_static(op.results[0], axis) else None
 
     def obstacle(self, op: Operation) -> str | None:
         if not isinstance(op, MatmulOp):
@@ -100,7 +107,7 @@ class BatchMatmulCombiner(Combiner):
             return None
         if not is_static(op.results[0], 2):
             return None
-        return Branch((lhs, _properties_key(op), shape_of(rhs)[0]), rhs, 2, 2)
+        return Branch((lhs, _properties_key(op), _dtype_of(rhs), shape_of(rhs)[0]), rhs, 2, 2)
 
     def obstacle(self, op: Operation) -> str | None:
         if not isinstance(op, MatmulOp):

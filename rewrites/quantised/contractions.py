@@ -189,8 +189,10 @@ def _padded(match: Match, image: SSAValue, zero: int, properties: dict[str, Any]
 
 
 @builder("integer-matmul")
-def integer_matmul(match: Match, op: MatmulOp, data: DequantizeOp, kernel: DequantizeOp) -> Sequence[SSAValue]:
-    """The product of bytes, less what the zero points add."""
+def integer_matmul(match: Match, op: MatmulOp, data: DequantizeOp, kernel: DequantizeOp) -> Sequence[SSAValue] | None:
+    """The product of bytes, less what the zero points add. Declines operands of two float types."""
+    if dtype_of(data.operands[1]) != dtype_of(kernel.operands[1]):
+        return None
     (left, a), (right, b) = _signed(match, data), _signed(match, kernel)
     sums = emit(match, "matmul", left, right, out_dtype="i32")
     less = _times(match, a, _sums(match, right, [-2])) if a else None

@@ -41,9 +41,15 @@ def blocks_of_columns(match: Match, kernel: DequantizeOp) -> bool:
 
 
 @builder("packed-matmul")
-def packed_matmul(match: Match, op: MatmulOp, kernel: DequantizeOp) -> Sequence[SSAValue]:
-    """The product with the weights packed, one row of bytes for each column. Integers with signs become others."""
+def packed_matmul(match: Match, op: MatmulOp, kernel: DequantizeOp) -> Sequence[SSAValue] | None:
+    """
+    The product with the weights packed, one row of bytes for each column. Integers with signs become others.
+
+    Declines operands of two float types.
+    """
     weights, scale, zero_point = kernel.operands
+    if dtype_of(op.operands[0]) != dtype_of(scale):
+        return None
     inputs, outputs = shape_of(weights)
     block_size = plain_properties(kernel)["block_size"] or inputs
     bits = 4 if is_small_integer(dtype_of(weights)) else 8

@@ -7,12 +7,15 @@ from collections.abc import Sequence
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import SSAValue
 
+from ...core.ir.element_types import dtype_name
 from ...dialects.graph.base import plain_properties
-from ...dialects.graph.contraction import Conv2dOp, MatmulOp
+from ...dialects.graph.contraction import Conv2dOp, MatmulOp, product_dtype
+from ...dialects.graph.element_types import class_members
 from ...dialects.graph.movement import PadOp, PermuteDimsOp
+from ...patterns.language.constants import element_type, is_float_type
 from ...patterns.language.match import Match, as_value
 from ...patterns.language.registry import Thing, builder, condition
-from .conditions import permutation
+from .conditions import holds_all, permutation
 from .movement_builders import permuted
 from .shared_builders import changed, made
 
@@ -46,6 +49,20 @@ def of_matrices(match: Match, op: MatmulOp) -> bool:
     return all(isinstance(type_, TensorType) and type_.get_num_dims() > 1 for type_ in types)
 
 
+@condition("narrower")
+def narrower(match: Match, value: Thing, converted: Thing) -> bool:
+    """The elements of `value` are floats of fewer bits than those of `converted`, which hold all of them."""
+    types = [element_type(as_value(thing).type) for thing in (value, converted)]
+    return is_float_type(types[0]) and types[0] != types[1] and holds_all(types[0], types[1])
+
+
+@condition("product-has-type")
+def product_has_type(match: Match, op: MatmulOp, left: Thing, right: Thing) -> bool:
+    """There is a product like `op` of elements of the types of `left` and `right`, and it has the type of `op`."""
+    given, types = plain_properties(op)["out_dtype"], [_dtype_of(thing) for thing in (left, right)]
+    return set(types) <= set(class_members("F")) and (given or product_dtype(*types)) == _dtype_of(op)
+
+
 @builder("transposed-product")
 def transposed_product(match: Match, op: MatmulOp, left: Thing, right: Thing) -> Sequence[SSAValue]:
     """The last two dimensions swapped of a product like `op` of `left` and `right`."""
@@ -63,6 +80,19 @@ def product_with_left_transposed(match: Match, op: MatmulOp, left: Thing, right:
 def product_with_right_transposed(match: Match, op: MatmulOp, left: Thing, right: Thing) -> Sequence[SSAValue]:
     """A product like `op` of `left` and `right`, whose last two dimensions are swapped first."""
     return made(match, op.name, [as_value(left), _transposed(match, as_value(right))], changed(op))
+
+
+@builder("product-with-moved")
+def product_with_moved(
+    match: Match, op: MatmulOp, left: Thing, moved: PermuteDimsOp, right: Thing
+) -> Sequence[SSAValue]:
+    """A product like `op` of `left` and of `right`, which is moved as `moved` does."""
+    other = match.create(moved.name, [as_value(right)], None, moved.properties).results[0]
+    return match.create(op.name, [as_value(left), other], None, op.properties).results
+
+
+def _dtype_of(thing: Thing) -> str:
+    return str(dtype_name(element_type(as_value(thing).type)))
 
 
 def _transposed(match: Match, value: SSAValue) -> SSAValue:

@@ -14,3 +14,13 @@ pattern.rule "transposed-product-left" rounding doc "(x^T y)^T = y^T x" :
 pattern.rule "transposed-product-right" rounding doc "(x y^T)^T = y x^T" :
   permute_dims(matmul(%x, permute_dims(%y) as %p) as %product) => @product-with-right-transposed(%product, %y, %x)
   where transposes(%root), transposes(%p), of-matrices(%product), single-use(%product), single-use(%p)
+
+// Weights of few bits. The product reads them as they are in memory, and makes f32 of them where it multiplies.
+
+pattern.rule "product-of-narrow" doc "x f32(w) = x w, as products are formed in f32" :
+  matmul(%x, astype(%w) as %f) => @with-other-operands(%root, %x, %w)
+  where narrower(%w, %f), product-has-type(%root, %x, %w)
+
+pattern.rule "product-of-moved-narrow" doc "x f32(w)^T = x w^T, as products are formed in f32" :
+  matmul(%x, permute_dims(astype(%w) as %f) as %p) => @product-with-moved(%root, %x, %p, %w)
+  where narrower(%w, %f), product-has-type(%root, %x, %w)

@@ -25,9 +25,13 @@ from .shapes import (
 from .windows import PIXEL_LAYOUTS, padded_image, positions, require_rank
 
 
-def _result_type(name: str, x: Tensor, out_dtype: str | None) -> str:
-    """Returns the element type of the result. Raises TEError when it is not of the same class as that of `x`."""
-    result = x.dtype if out_dtype is None else out_dtype
+def _result_type(name: str, x: Tensor, out_dtype: str | None, default: str | None = None) -> str:
+    """
+    Returns the element type of the result, `default` or that of `x` without an `out_dtype`.
+
+    Raises TEError when it is not of the same class as that of `x`.
+    """
+    result = out_dtype or default or x.dtype
     for group in (dtypes.FLOATS, dtypes.SIGNED, dtypes.UNSIGNED):
         if x.dtype in group and result not in group:
             raise TEError(
@@ -63,10 +67,12 @@ def matmul(x: Tensor, y: Tensor, out_dtype: str | None = None) -> Tensor:
     """
     `sum_k x[…, m, k] * y[…, k, n]`. Leading dimensions broadcast. A 1-D operand is a row (lhs) or a column (rhs).
 
-    Products and sums are formed in `out_dtype`, at least in f32.
+    Products and sums are formed in `out_dtype`, at least in f32. Floats of two types give f32, or f64 beside f64.
     """
     require_number("matmul", x, y)
-    require_same_type("matmul", x, y)
+    is_mixed = x.dtype != y.dtype and dtypes.is_float(x.dtype) and dtypes.is_float(y.dtype)
+    if not is_mixed:
+        require_same_type("matmul", x, y)
     if x.rank == 0 or y.rank == 0:
         raise TEError("matmul: an operand has no dimensions, expected at least 1")
     k_of_y = y.shape[max(y.rank - 2, 0)]
@@ -86,9 +92,11 @@ def matmul(x: Tensor, y: Tensor, out_dtype: str | None = None) -> Tensor:
         y_indices = broadcast_indices(y.shape[:-2], batch, outer) + (k,) + column
         return x[x_indices], y[y_indices]
 
+    wide = ("f64" if "f64" in (x.dtype, y.dtype) else "f32") if is_mixed else x.dtype
+    dtype = _result_type("matmul", x, out_dtype, wide)
     names = [f"b{dim}" for dim in range(len(batch))] + ["m"] * len(rows) + ["n"] * len(columns)
     shape = batch + rows + columns
-    return sum_of_products("matmul", shape, names, (k,), factors, _result_type("matmul", x, out_dtype))
+    return sum_of_products("matmul", shape, names, (k,), factors, dtype)
 
 
 def conv2d(

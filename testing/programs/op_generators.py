@@ -158,6 +158,11 @@ def out_dtype(choose: Chooser, dtype: str) -> ElementType | None:
     return None if name is None else ElementType(name)
 
 
+def beside(choose: Chooser, dtype: str) -> str:
+    """The element type of the other operand of a product, which may be another float."""
+    return any_dtype(choose, FLOATS) if dtype in FLOATS and rarely(choose, 6) else dtype
+
+
 def matmul(choose: Chooser, op: str) -> OpCase:
     dtype = any_dtype(choose, NUMBERS)
     m, n = choose.element(choose.extents or EXTENTS), choose.element(choose.extents or EXTENTS)
@@ -170,7 +175,7 @@ def matmul(choose: Chooser, op: str) -> OpCase:
         own = tuple(1 if rarely(choose, 4) else extent for extent in leading)
         own = own[choose.integer(0, len(own)) :] if rarely(choose, 3) else own
         shapes.append(vector if rarely(choose, 6) else (*own, *matrix))
-    operands = [TensorSpec(shape, dtype) for shape in shapes]
+    operands = [TensorSpec(shape, each) for shape, each in zip(shapes, (dtype, beside(choose, dtype)), strict=True)]
     return case(choose, op, operands, ["moderate"] * 2, out_dtype=out_dtype(choose, dtype))
 
 

@@ -36,11 +36,11 @@ def matmul(choose: Chooser, op: str, known: Known, taste: Taste) -> Completed:
         assert lhs is not None
         columns = choose.element((2, 3, 1, 4))
         vector = rarely(choose, 8)
-        rhs = TensorSpec((lhs.shape[-1],) if vector else (lhs.shape[-1], columns), lhs.dtype)
+        rhs = TensorSpec((lhs.shape[-1],) if vector else (lhs.shape[-1], columns), ops.beside(choose, lhs.dtype))
     elif lhs is None:
         inner = rhs.shape[0] if rhs.rank == 1 else rhs.shape[-2]
         rows = () if rarely(choose, 8) else (choose.element((2, 3, 1)),)
-        lhs = TensorSpec((*rows, inner), rhs.dtype)
+        lhs = TensorSpec((*rows, inner), ops.beside(choose, rhs.dtype))
     return Completed([lhs, rhs], {"out_dtype": ops.out_dtype(choose, lhs.dtype)})
 
 

@@ -132,3 +132,59 @@ func.func @no_product_of_transposed_and_shared(%x: tensor<3x2xf32>, %y: tensor<4
   %r = graph.matmul %a, %b : (tensor<2x3xf32>, tensor<3x4xf32>) -> tensor<2x4xf32>
   func.return %r, %b : tensor<2x4xf32>, tensor<3x4xf32>
 }
+
+/// The product reads half floats itself.
+// CHECK-LABEL: func.func @product_of_narrow(
+func.func @product_of_narrow(%x: tensor<2x3xf32>, %w: tensor<3x4xf16>) -> tensor<2x4xf32> {
+  // CHECK-NEXT: %[[R:.*]] = graph.matmul %x, %w : (tensor<2x3xf32>, tensor<3x4xf16>) -> tensor<2x4xf32>
+  // CHECK-NEXT: func.return %[[R]] : tensor<2x4xf32>
+  %f = graph.astype %w, dtype = f32 : (tensor<3x4xf16>) -> tensor<3x4xf32>
+  %r = graph.matmul %x, %f : (tensor<2x3xf32>, tensor<3x4xf32>) -> tensor<2x4xf32>
+  func.return %r : tensor<2x4xf32>
+}
+
+/// They may be moved before.
+// CHECK-LABEL: func.func @product_of_moved_narrow(
+func.func @product_of_moved_narrow(%x: tensor<2x3xf64>, %w: tensor<4x3xbf16>) -> tensor<2x4xf64> {
+  // CHECK-NEXT: %[[P:.*]] = graph.permute_dims %w : (tensor<4x3xbf16>) -> tensor<3x4xbf16>
+  // CHECK-NEXT: %[[R:.*]] = graph.matmul %x, %[[P]] : (tensor<2x3xf64>, tensor<3x4xbf16>) -> tensor<2x4xf64>
+  // CHECK-NEXT: func.return %[[R]] : tensor<2x4xf64>
+  %f = graph.astype %w, dtype = f64 : (tensor<4x3xbf16>) -> tensor<4x3xf64>
+  %p = graph.permute_dims %f : (tensor<4x3xf64>) -> tensor<3x4xf64>
+  %r = graph.matmul %x, %p : (tensor<2x3xf64>, tensor<3x4xf64>) -> tensor<2x4xf64>
+  func.return %r : tensor<2x4xf64>
+}
+
+/// The product of two f16 would be an f16.
+// CHECK-LABEL: func.func @no_product_of_narrow_alone(
+func.func @no_product_of_narrow_alone(%x: tensor<2x3xf16>, %w: tensor<3x4xf16>) -> tensor<2x4xf32> {
+  // CHECK-NEXT: %[[F:.*]] = graph.astype %w, dtype = f32 : (tensor<3x4xf16>) -> tensor<3x4xf32>
+  // CHECK-NEXT: %[[R:.*]] = graph.matmul %x, %[[F]] : (tensor<2x3xf16>, tensor<3x4xf32>) -> tensor<2x4xf32>
+  // CHECK-NEXT: func.return %[[R]] : tensor<2x4xf32>
+  %f = graph.astype %w, dtype = f32 : (tensor<3x4xf16>) -> tensor<3x4xf32>
+  %r = graph.matmul %x, %f : (tensor<2x3xf16>, tensor<3x4xf32>) -> tensor<2x4xf32>
+  func.return %r : tensor<2x4xf32>
+}
+
+// CHECK-LABEL: func.func @no_product_of_moved_narrow_alone(
+func.func @no_product_of_moved_narrow_alone(%x: tensor<2x3xbf16>, %w: tensor<4x3xbf16>) -> tensor<2x4xf32> {
+  // CHECK-NEXT: %[[F:.*]] = graph.astype %w, dtype = f32 : (tensor<4x3xbf16>) -> tensor<4x3xf32>
+  // CHECK-NEXT: %[[P:.*]] = graph.permute_dims %[[F]] : (tensor<4x3xf32>) -> tensor<3x4xf32>
+  // CHECK-NEXT: %[[R:.*]] = graph.matmul %x, %[[P]] : (tensor<2x3xbf16>, tensor<3x4xf32>) -> tensor<2x4xf32>
+  // CHECK-NEXT: func.return %[[R]] : tensor<2x4xf32>
+  %f = graph.astype %w, dtype = f32 : (tensor<4x3xbf16>) -> tensor<4x3xf32>
+  %p = graph.permute_dims %f : (tensor<4x3xf32>) -> tensor<3x4xf32>
+  %r = graph.matmul %x, %p : (tensor<2x3xbf16>, tensor<3x4xf32>) -> tensor<2x4xf32>
+  func.return %r : tensor<2x4xf32>
+}
+
+/// The conversion rounds.
+// CHECK-LABEL: func.func @no_product_of_rounded(
+func.func @no_product_of_rounded(%x: tensor<2x3xf16>, %w: tensor<3x4xbf16>) -> tensor<2x4xf16> {
+  // CHECK-NEXT: %[[F:.*]] = graph.astype %w, dtype = f16 : (tensor<3x4xbf16>) -> tensor<3x4xf16>
+  // CHECK-NEXT: %[[R:.*]] = graph.matmul %x, %[[F]] : (tensor<2x3xf16>, tensor<3x4xf16>) -> tensor<2x4xf16>
+  // CHECK-NEXT: func.return %[[R]] : tensor<2x4xf16>
+  %f = graph.astype %w, dtype = f16 : (tensor<3x4xbf16>) -> tensor<3x4xf16>
+  %r = graph.matmul %x, %f : (tensor<2x3xf16>, tensor<3x4xf16>) -> tensor<2x4xf16>
+  func.return %r : tensor<2x4xf16>
+}
