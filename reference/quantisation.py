@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 
-from .element_types import Array, convert, single_op_dtype
+from .element_types import Array, convert, is_float, single_op_dtype
 from .elementwise import Properties
 
 
@@ -24,6 +25,10 @@ def _quantize(properties: Properties, x: Array, scale: Array, zero_point: Array)
     own = single_op_dtype(x.dtype)
     with np.errstate(all="ignore"):
         quotient = convert(x.astype(own) / _spread(properties, scale, x).astype(own), x.dtype)
+        if is_float(zero_point.dtype):
+            greatest = own.type(ml_dtypes.finfo(zero_point.dtype).max)
+            total = quotient.astype(own) + convert(_spread(properties, zero_point, x), own)
+            return (convert(np.clip(total, -greatest, greatest), zero_point.dtype),)
         steps = np.rint(quotient.astype(own))
         return (convert(steps + convert(_spread(properties, zero_point, x), own), zero_point.dtype),)
 

@@ -31,7 +31,7 @@ from .options.command import ArgumentParser, Sources, read_module, run_tool
 EXAMPLES = """
 stepwell quantize m.mlir --data train.npz -o m8.mlir --report m8.html
 stepwell quantize m.onnx --data train.npz --test test.npz --labels y --drop 0.01 -o m8.mlir
-stepwell quantize m.onnx --data train.npz --weights int4 --block 64 -o m4.mlir
+stepwell quantize m.onnx --data train.npz --weights int4 --block 64 --zero-points -o m4.mlir
 """
 
 
@@ -70,6 +70,7 @@ def argument_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--block", type=int, default=32, metavar="N", help="inputs that share a scale then (default: 32)"
     )
+    parser.add_argument("--zero-points", action="store_true", help="give each of these blocks a zero point of its own")
     parser.add_argument(
         "--no-compensation", action="store_true", help="round these weights to the nearest, each for itself"
     )
@@ -107,6 +108,7 @@ def run(options: argparse.Namespace, sources: Sources) -> int:
         bias_correction=not options.no_bias_correction,
         weights=options.weights,
         block=options.block,
+        zero_points=options.zero_points,
         compensate=not options.no_compensation,
         keep=options.keep,
         keep_kinds=options.keep_kind,

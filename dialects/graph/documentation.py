@@ -40,7 +40,7 @@ def title(family: ModuleType) -> str:
 def types_text(classes: str) -> str:
     """Returns the element types of a string of class letters, with whole classes given by their range."""
     whole = {"S": "i8 … i64", "U": "ui8 … ui64", "F": " ".join(class_members("F"))}
-    whole |= {letter: " ".join(class_members(letter)) for letter in "QB"}
+    whole |= {letter: " ".join(class_members(letter)) for letter in "QBE"}
     return ", ".join(whole[letter] for letter in classes if class_members(letter))
 
 

@@ -17,11 +17,13 @@ CLASSES: Final[dict[str, tuple[str, ...]]] = {
     "U": tuple(name for name in dtypes.UNSIGNED if name not in dtypes.STORED),
     "Q": dtypes.SMALL_INTEGERS,
     "B": ("i1",),
+    "E": dtypes.STORED_FLOATS,
 }
 """
 The element types of each class: F are floats, S signed and signless integers, U unsigned integers, B booleans.
 
-Q are integers of less than a byte, which stand for real numbers in quantised tensors.
+Q are integers of less than a byte, and E the floats of 8 bits among F. Both stand for real numbers in quantised
+tensors, and nothing is computed on them.
 """
 
 
@@ -30,15 +32,22 @@ def class_members(classes: str) -> tuple[str, ...]:
     """
     Returns the element types of a string of class letters, such as `FSU`.
 
-    Floats that nothing is computed on are among them if the string has all letters.
+    Floats that nothing is computed on are among them if the string has an E.
     """
-    names = tuple(name for letter in classes for name in CLASSES[letter])
-    return names if len(classes) == len(CLASSES) else tuple(name for name in names if name not in dtypes.STORED_FLOATS)
+    names = (name for letter in classes for name in CLASSES[letter])
+    return tuple(dict.fromkeys(name for name in names if "E" in classes or name not in dtypes.STORED_FLOATS))
 
 
 def class_text(classes: str) -> str:
     """Returns a string of class letters in words: `float or integer`."""
-    words = {"F": "float", "S": "signed integer", "U": "unsigned integer", "Q": "small integer", "B": "i1"}
+    words = {
+        "F": "float",
+        "S": "signed integer",
+        "U": "unsigned integer",
+        "Q": "small integer",
+        "B": "i1",
+        "E": "8-bit float",
+    }
     words |= dict.fromkeys(("SU", "SUQ"), "integer")
     parts: list[str] = []
     rest = classes

@@ -1,4 +1,4 @@
-"""Integers that stand for real numbers: `(q - zero_point) * scale`."""
+"""Integers and floats of 8 bits that stand for real numbers: `(q - zero_point) * scale`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Final
 
 from xdsl.irdl import irdl_op_definition
 
-from ...te.dtypes import SMALL_INTEGERS
+from ...te.dtypes import SMALL_INTEGERS, STORED_FLOATS
 from .base import PureGraphOp, tensor_operand, tensor_result
 from .normal_form import AXIS
 from .properties import INTEGER, prop
@@ -15,7 +15,7 @@ from .shapes import Shape, Shaped, ShapeError, compatible, normalise_axis, text
 PACKED_BITS: Final = (4, 8)
 """The bits of the weights of `graph.matmul_packed`."""
 
-QUANTISED: Final = (*SMALL_INTEGERS, "i8", "ui8", "i16", "ui16", "i32")
+QUANTISED: Final = (*SMALL_INTEGERS, "i8", "ui8", "i16", "ui16", "i32", *STORED_FLOATS)
 """Element types of quantised tensors."""
 
 
@@ -49,7 +49,9 @@ class QuantizeOp(PureGraphOp):
     Shapes: `scale` and `zero_point` have one shape. It is that of a scalar, of a vector along `axis`, or with
     `block_size` that of `x` with one element for each block along `axis`.
     Numerics: the quotient is rounded to the type of `x`, then to the nearest integer, halves to even. The sum is one of
-    f32 (f64 for f64). It saturates to the element type of `zero_point`, and NaN gives 0.
+    f32 (f64 for f64). It saturates to the element type of `zero_point`, and NaN gives 0. For a float of 8 bits the
+    quotient is not rounded to an integer. The sum is rounded to that type, to nearest even. What lies beyond it,
+    infinities too, becomes its greatest number. NaN stays NaN.
 
     ```mlir
     %q = graph.quantize %x, %scale, %zero_point : (tensor<1x3x4x4xf32>, tensor<f32>, tensor<ui8>) -> tensor<1x3x4x4xui8>
@@ -62,7 +64,7 @@ class QuantizeOp(PureGraphOp):
 
     operand = tensor_operand("F", "x")
     scale = tensor_operand("F", "x")
-    zero_point = tensor_operand("SUQ", "zero_point")
+    zero_point = tensor_operand("SUQE", "zero_point")
     axis = prop(AXIS, 1)
     block_size = prop(INTEGER, 0)
     result = tensor_result()
@@ -76,11 +78,11 @@ class QuantizeOp(PureGraphOp):
 @irdl_op_definition
 class DequantizeOp(PureGraphOp):
     """
-    Computes the real numbers that integers stand for, `result = (x - zero_point) * scale`.
+    Computes the real numbers that quantised ones stand for, `result = (x - zero_point) * scale`.
 
     Shapes: as in `graph.quantize`.
-    Numerics: operands are converted to f32 (f64 for f64). The difference is one of that type, exact for integers of 8
-    and 16 bits. The product is rounded to the type of `scale`.
+    Numerics: operands are converted to f32 (f64 for f64). The difference is one of that type, exact for integers of up
+    to 16 bits. The product is rounded to the type of `scale`.
 
     ```mlir
     %y = graph.dequantize %q, %scale, %zero_point, axis = 0
@@ -92,9 +94,9 @@ class DequantizeOp(PureGraphOp):
 
     name = "graph.dequantize"
 
-    operand = tensor_operand("SUQ", "x")
+    operand = tensor_operand("SUQE", "x")
     scale = tensor_operand("F", "scale")
-    zero_point = tensor_operand("SUQ", "x")
+    zero_point = tensor_operand("SUQE", "x")
     axis = prop(AXIS, 1)
     block_size = prop(INTEGER, 0)
     result = tensor_result()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import copysign
 from typing import Any
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType
@@ -14,6 +15,7 @@ from ...dialects.graph.quantisation import DequantizeOp, QuantizeOp
 from ...patterns.language.constants import element_type, splat_number
 from ...patterns.language.match import Match
 from ...patterns.language.registry import builder, condition
+from ...te.dtypes import TABLE, is_float
 
 
 def emit(match: Match, name: str, *operands: SSAValue, **properties: Any) -> SSAValue:
@@ -79,14 +81,19 @@ def computed_in(value: SSAValue) -> str:
 def quantize_arithmetic(match: Match, op: QuantizeOp) -> Sequence[SSAValue] | None:
     """
     `astype(round(x / scale) + zero_point)`. A zero point that is known to be 0 is left out. Declines blocks of a `?`.
+
+    Floats of 8 bits are not rounded to integers, and `clip` makes them saturate. Their zero point turns -0 into 0.
     """
     if not spreads_scales(match, op):
         return None
     x, scale, zero = op.operands
-    steps = emit(match, "round", emit(match, "divide", x, spread(match, op, scale)))
-    steps = converted(match, steps, computed_in(scale))
-    if splat_number(zero) != 0:
-        steps = emit(match, "add", steps, converted(match, spread(match, op, zero), computed_in(scale)))
+    dtype, wide = dtype_of(zero), computed_in(scale)
+    steps = emit(match, "divide", x, spread(match, op, scale))
+    steps = converted(match, steps if is_float(dtype) else emit(match, "round", steps), wide)
+    if is_float(dtype) or splat_number(zero) != 0:
+        steps = emit(match, "add", steps, converted(match, spread(match, op, zero), wide))
+    if is_float(dtype):
+        steps = emit(match, "clip", steps, min=-TABLE[dtype].greatest, max=TABLE[dtype].greatest)
     return (converted(match, steps, dtype_of(zero)),)
 
 
@@ -98,7 +105,8 @@ def dequantize_arithmetic(match: Match, op: DequantizeOp) -> Sequence[SSAValue] 
     x, scale, zero = op.operands
     wide = computed_in(scale)
     steps = converted(match, x, wide)
-    if splat_number(zero) != 0:
+    number = splat_number(zero)
+    if number != 0 or copysign(1, number) < 0:  # -0 less -0 is 0.
         steps = emit(match, "subtract", steps, converted(match, spread(match, op, zero), wide))
     product = emit(match, "multiply", steps, converted(match, spread(match, op, scale), wide))
     return (converted(match, product, dtype_of(scale)),)

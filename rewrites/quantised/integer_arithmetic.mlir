@@ -10,7 +10,8 @@ pattern.rule "signed-bytes" quantised doc "q with zero point z is q - 128 with z
 // Moves. What has no element of its own moves integers, which are a quarter of the size.
 
 pattern.rule "integer-quantize-of-dequantize" doc "quantize(dequantize(q)) = q for one scale and zero point" :
-  quantize(dequantize(%q, %s, %z), %t, %u) => %q where equal-types(%q, %root), same-scale(%s, %t), same-scale(%z, %u)
+  quantize(dequantize(%q, %s, %z), %t, %u) => %q
+  where steps-come-back(%q, %s), equal-types(%q, %root), same-scale(%s, %t), same-scale(%z, %u)
 
 pattern.rule "integer-moves" doc "f(dequantize(q)) = dequantize(f(q)) where f moves elements" :
   [permute_dims, reshape, expand_dims, squeeze, strided_slice, broadcast_to](dequantize(%q, %s, %z) as %real)
@@ -19,7 +20,7 @@ pattern.rule "integer-moves" doc "f(dequantize(q)) = dequantize(f(q)) where f mo
 
 pattern.rule "integer-max-pool" doc "max_pool(dequantize(q)) = dequantize(max_pool(q)) for one positive scale" :
   max_pool2d(dequantize(%q, %s, %z) as %real) => @moved-integers(%root, %real)
-  where one-scale(%s) remark "kept on floats: there is a scale per channel", positive-literal(%s)
+  where plain-integers(%q), one-scale(%s) remark "kept on floats: there is a scale per channel", positive-literal(%s)
 
 pattern.rule "integer-relu" quantised doc "quantize(relu(x), s, z) = quantize(x, s, z) where z is the least number, as it is cut off there" :
   quantize(relu(%x), %s, %z) => @with-operands(%root, %x, %s, %z)

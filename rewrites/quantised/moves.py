@@ -15,6 +15,7 @@ from ...dialects.graph.quantisation import DequantizeOp, QuantizeOp
 from ...patterns.language.constants import splat_number
 from ...patterns.language.match import Match, as_value
 from ...patterns.language.registry import Thing, builder, condition
+from ...te.dtypes import TABLE, is_integer, is_small_integer
 from ..inference.quantisation import dtype_of, shape_of
 
 FLIP = 128
@@ -30,6 +31,28 @@ def full(match: Match, number: float, dtype: str, shape: Sequence[int] = ()) -> 
 def unsigned_byte(match: Match, thing: Thing) -> bool:
     """The elements are of type ui8."""
     return dtype_of(as_value(thing)) == "ui8"
+
+
+@condition("steps-come-back")
+def steps_come_back(match: Match, integers: Thing, scale: Thing) -> bool:
+    """
+    Steps of the integers times the scale, over the scale, round to the same steps. The scale is known.
+
+    Product and quotient round to the type of the scale. With `m` bits after the leading one, both together are off by
+    at most `2^-m` of a number of steps, which are fewer than `2^bits`.
+    """
+    row, real = TABLE[dtype_of(as_value(integers))], TABLE[dtype_of(as_value(scale))]
+    number = splat_number(as_value(scale))
+    if number is None or not is_integer(row.name) or row.bits + 2 > real.mantissa_bits:
+        return False
+    return 2.0 ** (1 - real.bias) <= number and number * 2.0**row.bits < real.greatest
+
+
+@condition("plain-integers")
+def plain_integers(match: Match, thing: Thing) -> bool:
+    """The elements are integers of at least a byte, which ops compute on."""
+    dtype = dtype_of(as_value(thing))
+    return is_integer(dtype) and not is_small_integer(dtype)
 
 
 @condition("known-zero-point", otherwise="the {0} is not known")
@@ -67,7 +90,7 @@ def _with_sign(match: Match, op: Operation, x: SSAValue, type_: Any) -> SSAValue
 
 @condition("same-scale")
 def same_scale(match: Match, first: Thing, second: Thing) -> bool:
-    """Both are one value, or one number of one type. A scale is normal, so that steps come back as they were."""
+    """Both are one known number of one type, a normal one of f32 where it is a float."""
     one, other = as_value(first), as_value(second)
     number = splat_number(one)
     if one.type != other.type or number is None or number != splat_number(other):

@@ -25,8 +25,9 @@ class QuantizePass(StepwellPass):
     `graph.dequantize` around each layer. `integer-arithmetic` makes products of bytes of that.
 
     Without a table, `weights` says what the weights become, `int8` or `int4`, in blocks of `block` elements. Inputs
-    stay in floats. Integers are the nearest ones. With `moments`, a file of the second moments of what layers read
-    (`stepwell calibrate --values --moments`), each makes up for the errors of those before it, as in GPTQ.
+    stay in floats. With `zero-points` each block has a zero point of its own. Integers are the nearest ones. With
+    `moments`, a file of the second moments of what layers read (`stepwell calibrate --values --moments`), each makes up
+    for the errors of those before it, as in GPTQ.
 
     `keep` names layers that stay in floats by the names of their results, and `keep_kinds` by their ops.
     """
@@ -37,6 +38,7 @@ class QuantizePass(StepwellPass):
     entry: str = "main"
     weights: str = ""
     block: int = 32
+    zero_points: bool = False
     moments: str = ""
     activations: str = "asymmetric"
     observer: str = "min-max"
@@ -60,7 +62,7 @@ class QuantizePass(StepwellPass):
     @property
     def weight_options(self) -> WeightOptions:
         """What the options say about weights alone."""
-        return WeightOptions(self.weights, self.block, self.keep, self.keep_kinds)
+        return WeightOptions(self.weights, self.block, self.keep, self.keep_kinds, zero_points=self.zero_points)
 
     @property
     def fit(self) -> Fit:
@@ -86,6 +88,9 @@ class QuantizePass(StepwellPass):
         if self.table and self.moments:
             message = "quantize: there are a table of ranges and second moments, expected one of them"
             raise StepwellError(Diagnostic(message, hint="second moments are for weights alone"))
+        if self.table and self.zero_points:
+            message = "quantize: there are a table of ranges and zero points of weights, expected one of them"
+            raise StepwellError(Diagnostic(message, hint="weights of products of bytes are symmetric"))
         if self.table and self.weights == "int4":
             message = "quantize: weights are int4 and there is a table, but products of bytes have weights of int8"
             raise StepwellError(Diagnostic(message, hint="leave out the table to quantise weights alone"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import prod
 from typing import Any, Final
 
@@ -43,7 +43,8 @@ class PackedWeights:
 
     packed: Array
     scale: Array
-    zero_point: int
+    zero_point: int | Array
+    """One for all, or one for each block, `ui8` as `scale` is shaped."""
     bits: int
     block: int
 
@@ -52,8 +53,10 @@ class PackedWeights:
         numbers = self.packed.astype(np.int64)
         if self.bits == 4:
             numbers = np.stack([numbers & 15, numbers >> 4], axis=-1).reshape(len(numbers), -1)
-        spread = np.repeat(self.scale, self.block, axis=1)
-        return ((numbers - self.zero_point) * spread)[:, :inputs].T
+        shape = (*self.scale.shape, 1)
+        zero = np.reshape(self.zero_point, shape if isinstance(self.zero_point, np.ndarray) else ()).astype(np.int64)
+        steps = numbers.reshape(*self.scale.shape, self.block) - zero
+        return (steps * self.scale.reshape(shape)).reshape(len(numbers), -1)[:, :inputs].T
 
 
 @dataclass(frozen=True)
@@ -69,6 +72,8 @@ class WeightOptions:
     """Names and kinds of layers that stay in floats."""
     compensate: bool = True
     """It lets rounding make up for its errors where second moments are known."""
+    zero_points: bool = False
+    """It gives each block a zero point of its own, so that the integers cover what the weights of the block cover."""
 
     def check(self) -> None:
         """Raises StepwellError for an option whose value is not one of those it may have."""
@@ -102,7 +107,8 @@ def quantize_weights(
             found.append(FittedLayer(layer.name, layer.kind, place, shape))
             continue
         known = None if moments is None else _moments_of(layer, names[layer.op.operands[0]], moments)
-        packed = packed_weights(matrix, BITS[options.weights], options.block, known if options.compensate else None)
+        bits, used = BITS[options.weights], known if options.compensate else None
+        packed = packed_weights(matrix, bits, options.block, used, zero_points=options.zero_points)
         _replace(layer, packed)
         noise = None if known is None else _decibels(matrix, packed.real(len(matrix)), known)
         found.append(FittedLayer(layer.name, layer.kind, place, shape, is_quantised=True, decibels=noise))
@@ -151,59 +157,91 @@ def matrix_of(layer: Layer, constants: Constants) -> Array | str:
     return found if np.isfinite(found).all() else "they are not all finite"
 
 
-def packed_weights(matrix: Array, bits: int, block: int, moments: Array | None = None) -> PackedWeights:
+def packed_weights(
+    matrix: Array, bits: int, block: int, moments: Array | None = None, *, zero_points: bool = False
+) -> PackedWeights:
     """
     Returns integers for weights, one column per output, with a scale for each block of a column.
 
-    The number of a block that is farthest from 0 becomes the least integer. So a scale may be negative. The integers
-    are the nearest ones. With the second moments of the inputs, a square matrix, each makes up for the errors of those
-    before it (`Compensation`).
+    The number of a block that is farthest from 0 becomes the least integer. So a scale may be negative. With
+    `zero_points` the least and the greatest number of a block become the least and the greatest integer, where 0 is
+    between them, and 0 becomes an integer too: `scale = (max(w, 0) - min(w, 0)) / (2^bits - 1)` and
+    `zero_point = round(-min(w, 0) / scale)`. The integers are the nearest ones. With the second moments of the inputs,
+    a square matrix, each makes up for the errors of those before it (`Compensation`).
+
+    Source of zero points: the quantiser for MatMulNBits in onnxruntime.
     """
     inputs, outputs = matrix.shape
     blocks = -(-inputs // block)
     rows = np.zeros((outputs, blocks * block))
     rows[:, :inputs] = matrix.T
+    grid_of = _spanning if zero_points else _symmetric
     if moments is None:
-        scale, numbers = _nearest(rows.reshape(outputs, blocks, block), bits)
-        numbers = numbers.reshape(outputs, -1)
+        grid = grid_of(rows.reshape(outputs, blocks, block), bits)
+        numbers = grid.integers(rows.reshape(outputs, blocks, block)).reshape(outputs, -1)
+        scale, zero = grid.scale[..., 0], grid.zero_point[..., 0]
     else:
-        scale, numbers = _compensated(rows, inputs, bits, block, Compensation(moments))
-    offset = 2 ** (bits - 1)
-    numbers = (numbers + offset).astype(np.uint8)
+        scale, zero, numbers = _compensated(rows, inputs, bits, block, Compensation(moments), grid_of)
+    numbers = numbers.astype(np.uint8)
     packed = numbers if bits == 8 else numbers[:, 0::2] | numbers[:, 1::2] << 4
-    return PackedWeights(packed, scale.reshape(outputs, blocks), offset, bits, block)
+    return PackedWeights(packed, scale, zero.astype(np.uint8) if zero_points else 2 ** (bits - 1), bits, block)
 
 
-def _nearest(parts: Array, bits: int) -> tuple[Array, Array]:
-    """Returns the scale of each block, which is the last axis, and the nearest integers."""
+@dataclass(frozen=True)
+class _Grid:
+    """The numbers that the integers of blocks stand for. What is said of a block has extent 1 in its axis, the last."""
+
+    scale: Array
+    """In f32. 0 for a block of zeros."""
+    zero_point: Array
+    bits: int
+
+    def integers(self, numbers: Array) -> Array:
+        """Returns the nearest integers of `bits` bits without signs, the zero point where the scale is 0."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            steps = np.where(self.scale == 0, 0, np.rint(numbers / self.scale.astype(np.float64)))
+        return np.clip(steps + self.zero_point, 0, 2**self.bits - 1)
+
+    def errors(self, numbers: Array, integers: Array) -> Array:
+        """Returns by how much numbers are above what their integers stand for."""
+        return numbers - (integers - self.zero_point) * self.scale
+
+
+def _symmetric(parts: Array, bits: int) -> _Grid:
+    """Returns grids whose zero point is in the middle. The number farthest from 0 becomes the integer 0."""
     farthest = np.take_along_axis(parts, np.abs(parts).argmax(axis=-1, keepdims=True), axis=-1)
     scale = (farthest / -(2 ** (bits - 1))).astype(np.float32)
-    return scale, _integers(parts, scale, bits)
+    return _Grid(scale, np.full(scale.shape, 2 ** (bits - 1)), bits)
 
 
-def _integers(numbers: Array, scale: Array, bits: int) -> Array:
-    """Returns the nearest integers of `bits` bits with signs. With a scale of 0 they are 0."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        steps = np.where(scale == 0, 0, np.rint(numbers / scale.astype(np.float64)))
-    offset = 2 ** (bits - 1)
-    return np.clip(steps, -offset, offset - 1)
+def _spanning(parts: Array, bits: int) -> _Grid:
+    """Returns grids that go from the least to the greatest number of each block, and include 0."""
+    least, greatest = (np.minimum(parts.min(-1, keepdims=True), 0), np.maximum(parts.max(-1, keepdims=True), 0))
+    scale = ((greatest - least) / (2**bits - 1)).astype(np.float32)
+    none = _Grid(scale, np.zeros(scale.shape), bits)
+    return _Grid(scale, none.integers(-least), bits)
 
 
-def _compensated(rows: Array, inputs: int, bits: int, block: int, compensation: Compensation) -> tuple[Array, Array]:
-    """Returns scales and integers of `rows`, whose columns from `inputs` on are padding. Changes `rows`."""
-    scales, numbers = list[Array](), np.zeros_like(rows)
+def _compensated(
+    rows: Array, inputs: int, bits: int, block: int, compensation: Compensation, grid_of: Callable[[Array, int], _Grid]
+) -> tuple[Array, Array, Array]:
+    """Returns scales, zero points and integers of `rows`, which it changes. Columns from `inputs` on are padding."""
+    grids, numbers = list[_Grid](), np.zeros_like(rows)
     known = rows[:, :inputs]
     for start in range(0, inputs, block):
-        scale, _ = _nearest(rows[:, start : start + block], bits)
+        grid = grid_of(rows[:, start : start + block], bits)
         stop = min(start + block, inputs)
+        numbers[:, stop : start + block] = grid.zero_point
         errors = np.zeros((len(rows), stop - start))
         for column in range(start, stop):
-            numbers[:, column] = _integers(rows[:, column], scale[:, 0], bits)
-            error = rows[:, column] - numbers[:, column] * scale[:, 0]
+            one = slice(column, column + 1)
+            numbers[:, one] = grid.integers(rows[:, one])
+            error = grid.errors(rows[:, one], numbers[:, one])[:, 0]
             errors[:, column - start] = compensation.spread(column, stop, error, known)
         compensation.spread_far(slice(start, stop), errors, known)
-        scales.append(scale)
-    return np.concatenate(scales, axis=1), numbers
+        grids.append(grid)
+    scale, zero = (np.concatenate([getattr(grid, name) for grid in grids], 1) for name in ("scale", "zero_point"))
+    return scale, zero, numbers
 
 
 def _replace(layer: Layer, weights: PackedWeights) -> None:
@@ -212,7 +250,10 @@ def _replace(layer: Layer, weights: PackedWeights) -> None:
     name = op.operands[1]
     packed = place.constant(weights.packed, hint_of(name, "packed", layer.name))
     scale = place.constant(weights.scale, hint_of(name, "scale", layer.name))
-    zero_point = place.full(weights.zero_point, "ui8")
+    if isinstance(weights.zero_point, int):
+        zero_point = place.full(weights.zero_point, "ui8")
+    else:
+        zero_point = place.constant(weights.zero_point, hint_of(name, "zero_point", layer.name))
     x, shape = op.operands[0], list(shape_of(op.operands[0]))
     flat = len(shape) > 2 and min(shape) > 0
     rows: SSAValue = place.put(ReshapeOp(x, shape=[prod(shape[:-1]), shape[-1]])) if flat else x

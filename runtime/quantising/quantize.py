@@ -12,6 +12,7 @@ from typing import Any
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.printer import Printer
 
+from ...core.messages.diagnostics import Diagnostic, StepwellError
 from ...core.messages.files import write_file
 from ...core.passes.pipelines import run_pipeline
 from ...core.text.parsing import make_context
@@ -89,6 +90,7 @@ def quantize(
     keep_kinds: Sequence[str] = (),
     weights: str | None = None,
     block: int = 32,
+    zero_points: bool = False,
     compensate: bool = True,
     entry: str = "main",
     bins: int = 2048,
@@ -120,6 +122,7 @@ def quantize(
         weights: `int8` or `int4`, for weights alone. What is said of activations, observers and equalisation does not
             apply then.
         block: The inputs of an output that share a scale in weights alone, a power of 2 of at least 16.
+        zero_points: Whether each of these blocks has a zero point of its own, for weights that are not around 0.
         compensate: Whether each weight that is rounded makes up for the errors of those before it, as in GPTQ.
         timed: Whether the report has times.
 
@@ -127,9 +130,13 @@ def quantize(
     """
     options = Fit(activations, observer, percentile, bias_correction, tuple(keep), tuple(keep_kinds))
     check_options(options)
-    alone = None if weights is None else WeightOptions(weights, block, tuple(keep), tuple(keep_kinds), compensate)
-    if alone is not None:
+    alone = None
+    if weights is not None:
+        alone = WeightOptions(weights, block, tuple(keep), tuple(keep_kinds), compensate, zero_points)
         alone.check()
+    elif zero_points:
+        hint = "say what these become: weights='int4'. The weights of products of bytes are symmetric"
+        raise StepwellError(Diagnostic("quantize: zero_points is for weights alone", hint=hint))
     if drop is not None and not 0 <= drop <= 1:
         raise ArgumentError(f"drop is {drop}, expected a part of 1, such as 0.01")
     given = [batch for _, batch in checked_batches(batches)]

@@ -9,6 +9,7 @@ from .contraction import sum_of_products
 from .shapes import (
     Indices,
     normalise_axis,
+    require,
     require_float,
     require_integer,
     require_same_type,
@@ -23,28 +24,33 @@ LEAST_ROUNDED = 2.0**-100
 
 def quantize(x: Tensor, scale: Tensor, zero_point: Tensor, axis: int = 1, block_size: int = 0) -> Tensor:
     """
-    `round(x / scale) + zero_point`, saturated to the element type of `zero_point`. Halves are rounded to even.
+    `round(x / scale) + zero_point`, saturated to the element type of `zero_point`. Halves are rounded to even. For a
+    float of 8 bits only the sum is rounded, to that type.
 
     `scale` and `zero_point` hold one element, one per index of `axis`, or one per block of `block_size` along it.
     """
     require_float("quantize", x, scale)
     require_same_type("quantize", x, scale)
-    require_integer("quantize", zero_point)
+    _require_quantised("quantize", zero_point)
     _check("quantize", x, scale, zero_point, block_size)
-    acc = dtypes.accumulator(x.dtype)
+    acc, dtype = dtypes.accumulator(x.dtype), zero_point.dtype
 
     def body(indices: Indices) -> Expr:
         at = _place("quantize", x, scale, indices, axis, block_size)
-        steps = ops.unary("round", x[indices] / scale[at])
-        return ops.cast(zero_point.dtype, ops.cast(acc, steps) + ops.cast(acc, zero_point[at]))
+        steps = x[indices] / scale[at]
+        if dtypes.is_float(dtype):
+            greatest = dtypes.TABLE[dtype].greatest
+            total = ops.cast(acc, steps) + ops.cast(acc, zero_point[at])
+            return ops.cast(dtype, ops.minimum(ops.maximum(total, const(-greatest, acc)), const(greatest, acc)))
+        return ops.cast(dtype, ops.cast(acc, ops.unary("round", steps)) + ops.cast(acc, zero_point[at]))
 
     return stage("quantize", x.shape, body)
 
 
 def dequantize(x: Tensor, scale: Tensor, zero_point: Tensor, axis: int = 1, block_size: int = 0) -> Tensor:
-    """`(x - zero_point) * scale`, the real numbers that integers stand for. Scales and zero points as in `quantize`."""
+    """`(x - zero_point) * scale`, the real numbers that `x` stands for. Scales and zero points as in `quantize`."""
     require_float("dequantize", scale)
-    require_integer("dequantize", x, zero_point)
+    _require_quantised("dequantize", x, zero_point)
     require_same_type("dequantize", x, zero_point)
     _check("dequantize", x, scale, zero_point, block_size)
     acc = dtypes.accumulator(scale.dtype)
@@ -118,6 +124,13 @@ def _rounded(x: Tensor, block_size: int, acc: str) -> tuple[Tensor, Tensor]:
         return ops.unary("round", ops.cast(acc, x[(*row, k)]) * inverse)
 
     return stage("matmul_packed_round", x.shape, number), step
+
+
+def _require_quantised(name: str, *tensors: Tensor) -> None:
+    """Raises TEError unless every tensor has an integer type or a float of 8 bits."""
+    for x in tensors:
+        allowed = dtypes.is_integer(x.dtype) or x.dtype in dtypes.STORED_FLOATS
+        require(name, allowed, x, "an integer or 8-bit float type")
 
 
 def _check(name: str, x: Tensor, scale: Tensor, zero_point: Tensor, block_size: int) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from ...dialects.graph.quantisation import QUANTISED
 from . import op_generators as ops
 from .indexing_generators import INDEXING
 from .ir_generators import Chooser, OpCase, TensorSpec, rarely
@@ -135,7 +136,7 @@ def take(choose: Chooser, op: str, first: TensorSpec | None = None) -> OpCase:
 def quantised(choose: Chooser, op: str) -> OpCase:
     """Generates `quantize` and `dequantize`, with scales for all elements, along an axis, or for blocks of them."""
     real = any_dtype(choose, ops.FLOATS)
-    whole = any_dtype(choose, ("i8", "ui8", "i16", "ui16", "i32"))
+    whole = any_dtype(choose, QUANTISED)
     shape = any_shape(choose)
     scales: tuple[int, ...] = ()
     axis = block_size = None

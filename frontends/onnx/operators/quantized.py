@@ -30,7 +30,7 @@ from .signed_bytes import (
 QUANTIZED: Final = ("ui8", "i8", "ui16", "i16", *SMALL_INTEGERS, *STORED_FLOATS)
 """Element types that floats are quantised to."""
 
-INTEGERS: Final = ("ui8", "i8", "ui16", "i16", *SMALL_INTEGERS, "i32")
+CONVERTED: Final = (*QUANTIZED, "i32")
 """Element types of `graph.quantize` and `graph.dequantize`."""
 
 COMPUTED: Final = ("f32", "f16", "bf16")
@@ -68,7 +68,7 @@ def quantize_linear(
     at = dtype_of_number(precision) if precision else scale.dtype
     _check_scale(scale, divides=True)
     _check_block_size(block_size)
-    if dtype in INTEGERS and at in COMPUTED and None not in scale.shape:
+    if (saturate or dtype not in STORED_FLOATS) and at in COMPUTED and None not in scale.shape:
         steps = cast(b, scale, at)
         operands, places = _conversion(b, x, steps, zero_point, dtype, axis, block_size)
         return b.quantize(cast(b, x, at), *operands, **places)
@@ -102,12 +102,12 @@ def dequantize_linear(
     """`(x - zero_point) * scale`, in f32, in which the difference is exact for all but 32-bit integers."""
     _check_scale(scale, divides=False)
     _check_block_size(block_size)
-    if x.dtype not in (*QUANTIZED, "i32"):
+    if x.dtype not in CONVERTED:
         raise ConversionError(f"the input is {x.shaped}, expected one of {', '.join(QUANTIZED)}, i32")
     if zero_point is not None and zero_point.dtype != x.dtype:
         raise ConversionError(f"zero_point is {zero_point.shaped}, expected elements of {x.dtype} as the input has")
     dtype = dtype_of_number(output_dtype) if output_dtype else scale.dtype
-    if x.dtype in INTEGERS and dtype == scale.dtype in COMPUTED and None not in scale.shape:
+    if dtype == scale.dtype in COMPUTED and None not in scale.shape:
         operands, places = _conversion(b, x, scale, zero_point, x.dtype, axis, block_size)
         return b.dequantize(x, *operands, **places)
     value = cast(b, x, "f32")

@@ -231,3 +231,31 @@ def test_a_product_with_stored_weights(
     write_weights(tmp_path / "w.safetensors", {"w": w})
     (found,) = stepwell.compile(WEIGHTED.replace("xT", f"x{dtype}"), opt_level=opt_level, cache=False)(x)
     np.testing.assert_array_equal(found, x @ w.astype(np.float32))
+
+
+# Quantised tensors
+
+
+CONVERSIONS = """
+func.func @main(%x: tensor<2x300xf32>, %s: tensor<2xf32>, %z: tensor<2xT>, %q: tensor<2x256xT>) -> (
+    tensor<2x300xT>, tensor<2x256xf32>) {
+  %0 = graph.quantize %x, %s, %z, axis = 0 : (tensor<2x300xf32>, tensor<2xf32>, tensor<2xT>)
+  %1 = graph.dequantize %q, %s, %z, axis = 0 : (tensor<2x256xT>, tensor<2xf32>, tensor<2xT>)
+  func.return %0, %1 : tensor<2x300xT>, tensor<2x256xf32>
+}
+"""
+
+
+@each_type
+@pytest.mark.parametrize("opt_level", [0, 3])
+def test_quantised_tensors(dtype: str, opt_level: int) -> None:
+    """The first zero point is 0, the other is not."""
+    random = np.random.default_rng(4)
+    x = (random.standard_normal((2, 300)) * 10.0 ** random.uniform(-4, 6, (2, 300))).astype(np.float32)
+    x[:, :5] = np.inf, -np.inf, np.nan, 0, -0.0
+    s, z = np.array([0.5, 0.3], np.float32), np.array([0, -1.5], TYPES[dtype])
+    q = np.stack([ALL_BITS, ALL_BITS[::-1]]).view(TYPES[dtype])
+    found, real = stepwell.compile(CONVERSIONS.replace("xT", f"x{dtype}"), opt_level=opt_level, cache=False)(x, s, z, q)
+    steps, zeros = x / s[:, None], z.astype(np.float32)[:, None]
+    assert same(found, by_the_table(steps + zeros, dtype, True))
+    np.testing.assert_array_equal(real, (q.astype(np.float32) - zeros) * s[:, None])

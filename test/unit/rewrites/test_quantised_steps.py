@@ -151,3 +151,20 @@ def test_products_that_are_drawn(draw: Callable[[Text, str, np.random.Generator]
         for number in range(15 if FULL else 4):
             arrays += draw(text, f"y{number}", random)
         assert max(steps_apart(text, arrays).values()) <= 1, seed
+
+
+@pytest.mark.parametrize("scale", ["0.7", "60000.0", "0.0001", "0.00005"])
+@pytest.mark.parametrize("real", ["bf16", "f16", "f32"])
+def test_steps_that_do_not_come_back_are_rounded(real: str, scale: str) -> None:
+    """`quantize(dequantize(q))` is q only where products by the scale are exact enough and finite in its type."""
+    text = f"""
+func.func @main(%q: tensor<256xui8>) -> tensor<256xui8> {{
+  %s = graph.full {scale} : tensor<{real}>
+  %z = graph.full 0 : tensor<ui8>
+  %y = graph.dequantize %q, %s, %z : (tensor<256xui8>, tensor<{real}>, tensor<ui8>)
+  %p = graph.quantize %y, %s, %z : (tensor<256x{real}>, tensor<{real}>, tensor<ui8>)
+  func.return %p : tensor<256xui8>
+}}"""
+    q = np.arange(256, dtype=np.uint8)
+    wanted, found = (stepwell.compile(text, opt_level=level, cache=False)(q)[0] for level in (0, 2))
+    np.testing.assert_array_equal(found, wanted)

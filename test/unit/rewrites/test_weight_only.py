@@ -35,9 +35,58 @@ def test_blocks_of_zeros_stay_zero() -> None:
     assert not packed_weights(np.zeros((40, 3), np.float32), 4, 32).real(40).any()
 
 
+SKEWED = MATRIX + np.where(np.arange(70) < 32, -3, 3)[:, None].astype(np.float32)
+"""Numbers that are mostly below 0 in the first half of a column, and mostly above 0 in the other."""
+
+
+@pytest.mark.parametrize(("bits", "block"), [(4, 16), (4, 64), (8, 32)])
+def test_zero_points_are_those_of_the_range_of_each_block(bits: int, block: int) -> None:
+    """Against a loop over the blocks: the range has 0 in it, which is an integer exactly."""
+    weights = packed_weights(SKEWED, bits, block, zero_points=True)
+    numbers = weights.packed if bits == 8 else np.stack([weights.packed % 16, weights.packed // 16], -1).reshape(9, -1)
+    assert isinstance(weights.zero_point, np.ndarray) and weights.zero_point.dtype == np.uint8
+    for output in range(9):
+        for number, start in enumerate(range(0, 70, block)):
+            part = [float(each) for each in SKEWED[start : start + block, output]]
+            low, high = min([*part, 0.0]), max([*part, 0.0])
+            scale = float(np.float32((high - low) / (2**bits - 1)))
+            zero = round(-low / scale)
+            found = [max(0, min(2**bits - 1, round(each / scale) + zero)) for each in part]
+            assert weights.scale[output, number] == np.float32(scale) and weights.zero_point[output, number] == zero
+            assert list(numbers[output, start : start + len(part)]) == found
+            real = weights.real(70)[start : start + block, output]
+            # The zero point is rounded too, so the numbers at the ends may be one step off.
+            np.testing.assert_allclose(real, part, rtol=0, atol=1.0000001 * scale)
+
+
+@pytest.mark.parametrize("compensated", [False, True])
+@pytest.mark.parametrize("bits", [4, 8])
+def test_zero_points_halve_the_error_of_skewed_weights(bits: int, compensated: bool) -> None:
+    x = correlated(300, 70)
+    moments = x.T @ x if compensated else None
+    errors = [
+        np.linalg.norm(x @ (packed_weights(SKEWED, bits, 16, moments, zero_points=each).real(70) - SKEWED))
+        for each in (False, True)
+    ]
+    assert errors[1] < 0.6 * errors[0]
+
+
+@pytest.mark.parametrize("number", [0.0, 2.5, -2.5, 3e38, 1e-45])
+def test_blocks_of_one_number_with_zero_points(number: float) -> None:
+    wanted = np.full((40, 3), number, np.float32)
+    found = packed_weights(wanted, 4, 32, zero_points=True).real(40)
+    np.testing.assert_allclose(found, wanted, rtol=1e-6, atol=2e-45)
+    mixed = wanted * np.where(np.arange(40) % 2, 1, -1)[:, None]
+    found = packed_weights(mixed, 4, 32, zero_points=True).real(40)
+    np.testing.assert_allclose(found, mixed, rtol=0.07, atol=2e-45)
+
+
 @pytest.mark.ci_cases(1)
-@pytest.mark.parametrize(("weights", "error"), [("int4", 0.1), ("int8", 0.007)])
-def test_a_program_with_packed_weights(weights: str, error: float) -> None:
+@pytest.mark.parametrize(
+    ("weights", "options", "error"),
+    [("int4", "", 0.1), ("int8", "", 0.007), ("int4", " zero-points", 0.1), ("int8", " zero-points", 0.007)],
+)
+def test_a_program_with_packed_weights(weights: str, options: str, error: float) -> None:
     rows = ", ".join(f"[{', '.join(map(repr, map(float, row)))}]" for row in MATRIX)
     module = parse(f"""
 func.func @main(%x: tensor<2x5x70xf32>) -> tensor<2x5x9xf32> {{
@@ -45,11 +94,11 @@ func.func @main(%x: tensor<2x5x70xf32>) -> tensor<2x5x9xf32> {{
   %y = graph.matmul %x, %w : (tensor<2x5x70xf32>, tensor<70x9xf32>) -> tensor<2x5x9xf32>
   func.return %y : tensor<2x5x9xf32>
 }}""")
-    run_pipeline(make_context(), module, f"quantize{{weights={weights} block=32}}")
+    run_pipeline(make_context(), module, f"quantize{{weights={weights} block=32{options}}}")
     compiled = stepwell.compile(module, cache=False)
     assert ("nibbles" in compiled.ir("scf")) == (weights == "int4")
     x = np.random.default_rng(1).standard_normal((2, 5, 70)).astype(np.float32)
-    real = packed_weights(MATRIX, 4 if weights == "int4" else 8, 32).real(70)
+    real = packed_weights(MATRIX, 4 if weights == "int4" else 8, 32, zero_points=bool(options)).real(70)
     np.testing.assert_allclose(compiled(x)[0], x @ real, rtol=1e-4, atol=1e-5)
     wanted = x @ MATRIX
     assert np.sqrt(np.mean((compiled(x)[0] - wanted) ** 2) / np.mean(wanted**2)) < error
@@ -93,26 +142,31 @@ def test_compensation_more_than_halves_the_error_of_results(bits: int, block: in
     assert errors[1] < 0.5 * errors[0]
 
 
+@pytest.mark.parametrize("zero_points", [False, True])
 @pytest.mark.parametrize("moments", [np.eye(70), np.zeros((70, 70)), 3e30 * np.eye(70)])
-def test_inputs_that_tell_nothing_of_each_other_give_the_nearest(moments: np.ndarray) -> None:
-    wanted, found = packed_weights(MATRIX, 4, 32), packed_weights(MATRIX, 4, 32, moments)
+def test_inputs_that_tell_nothing_of_each_other_give_the_nearest(moments: np.ndarray, zero_points: bool) -> None:
+    wanted, found = (packed_weights(SKEWED, 4, 32, each, zero_points=zero_points) for each in (None, moments))
     assert (wanted.packed == found.packed).all() and (wanted.scale == found.scale).all()
+    assert np.array_equal(wanted.zero_point, found.zero_point)
 
 
-def test_compensation_is_what_its_definition_says() -> None:
+@pytest.mark.parametrize("zero_points", [False, True])
+def test_compensation_is_what_its_definition_says(zero_points: bool) -> None:
     """One output and one block: after each weight the others are solved for anew, by least squares."""
     x = correlated(50, 16)
     weights, moments = MATRIX[:16, :1], x.T @ x
     damped = moments + 0.01 * np.diag(moments).mean() * np.eye(16)
-    scale = float(packed_weights(weights, 4, 16).scale[0, 0])
+    plain = packed_weights(weights, 4, 16, zero_points=zero_points)
+    scale, zero = float(plain.scale[0, 0]), int(np.ravel(plain.zero_point)[0])
+    assert zero_points == (zero != 8)
     left, numbers = weights[:, 0].astype(np.float64), np.zeros(16)
     for i in range(16):
-        numbers[i] = np.clip(np.rint(left[i] / scale), -8, 7)
+        numbers[i] = np.clip(np.rint(left[i] / scale), -zero, 15 - zero)
         error = left[i] - numbers[i] * scale
         # The error e of the weights costs eᵀ H e. With e[i] given, the rest is least where its gradient is 0.
         rest = damped[i + 1 :, i + 1 :]
         left[i + 1 :] += np.linalg.solve(rest, damped[i + 1 :, i] * error) if i < 15 else 0
-    found = packed_weights(weights, 4, 16, moments)
+    found = packed_weights(weights, 4, 16, moments, zero_points=zero_points)
     np.testing.assert_allclose(found.real(16)[:, 0], numbers * scale, rtol=1e-6, atol=1e-7)
 
 
@@ -141,3 +195,9 @@ def test_moments_that_do_not_fit(moments: dict[str, np.ndarray], message: str, t
 def test_a_table_and_moments_are_refused() -> None:
     with pytest.raises(StepwellError, match="quantize: there are a table of ranges and second moments, expected one"):
         run_pipeline(make_context(), parse(PRODUCT), 'quantize{table="t.json" moments="m.safetensors"}')
+
+
+def test_a_table_and_zero_points_are_refused() -> None:
+    message = "quantize: there are a table of ranges and zero points of weights, expected one of them"
+    with pytest.raises(StepwellError, match=message):
+        run_pipeline(make_context(), parse(PRODUCT), 'quantize{table="t.json" zero-points}')

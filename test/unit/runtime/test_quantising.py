@@ -252,6 +252,9 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     found = json.loads(Path(report).read_text())
     assert found["layers"][0]["zero_points"] == [0] and found["score"] == "accuracy"
     assert "graph.dequantize" in Path(output).read_text()
+    words = [*words, "--weights", "int4", "--zero-points"]
+    assert main(words) == 0
+    assert re.search(r"graph.matmul_packed .*\(.*, tensor<\dx1xf32>, tensor<\dx1xui8>\)", Path(output).read_text())
 
 
 @pytest.mark.parametrize(
@@ -266,6 +269,11 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
             "the output 'q.safetensors' ends as its weights do",
         ),
         ({"x": np.ones((4, 8))}, ["--dim", "n=1"], "--dim is for ONNX models"),
+        (
+            {"x": np.ones((4, 8))},
+            ["--zero-points"],
+            "quantize: zero_points is for weights alone\nhint: say what these become: weights='int4'",
+        ),
     ],
 )
 def test_commands_that_are_wrong(

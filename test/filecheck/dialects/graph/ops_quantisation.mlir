@@ -22,6 +22,18 @@ func.func @one_scale_per_channel(%w: tensor<8x?xi8>, %s: tensor<8xf16>, %z: tens
   func.return
 }
 
+// CHECK-LABEL: @floats_of_8_bits
+// GENERIC-LABEL: sym_name = "floats_of_8_bits"
+func.func @floats_of_8_bits(%x: tensor<2x3xf32>, %s: tensor<3xf32>, %z: tensor<3xf8E4M3FN>) {
+  // CHECK: %[[Q:.*]] = graph.quantize %x, %s, %z : (tensor<2x3xf32>, tensor<3xf32>, tensor<3xf8E4M3FN>) -> tensor<2x3xf8E4M3FN>
+  // GENERIC: "graph.quantize"(%x, %s, %z) <{axis = 1 : i64, block_size = 0 : i64}>
+  %q = graph.quantize %x, %s, %z : (tensor<2x3xf32>, tensor<3xf32>, tensor<3xf8E4M3FN>)
+  // CHECK: graph.dequantize %[[Q]], %s, %z : (tensor<2x3xf8E4M3FN>, tensor<3xf32>, tensor<3xf8E4M3FN>) -> tensor<2x3xf32>
+  // GENERIC: "graph.dequantize"(%{{.*}}, %s, %z) <{axis = 1 : i64, block_size = 0 : i64}>
+  %d = graph.dequantize %q, %s, %z : (tensor<2x3xf8E4M3FN>, tensor<3xf32>, tensor<3xf8E4M3FN>)
+  func.return
+}
+
 // CHECK-LABEL: @packed_product
 // GENERIC-LABEL: sym_name = "packed_product"
 func.func @packed_product(%x: tensor<2x?x50xf32>, %w: tensor<8x32xui8>, %s: tensor<8x2xf32>, %z: tensor<8x2xui8>) {

@@ -9,7 +9,7 @@ func.func @valid() {
 // -----
 
 func.func @f(%x: tensor<4x8xf32>, %s: tensor<f32>, %z: tensor<i64>) {
-  // expected-error@+1 {{'graph.quantize': zero_point has element type i64, expected one of i2, i4, ui2, ui4, i8, ui8, i16, ui16, i32}}
+  // expected-error@+1 {{'graph.quantize': zero_point has element type i64, expected one of i2, i4, ui2, ui4, i8, ui8, i16, ui16, i32, f8E4M3FN, f8E5M2}}
   %y = graph.quantize %x, %s, %z : (tensor<4x8xf32>, tensor<f32>, tensor<i64>) -> tensor<4x8xi64>
   func.return
 }

@@ -181,6 +181,17 @@ func.func @integer_max_pool(%q: tensor<1x2x4x4xi8>, %z: tensor<i8>) -> tensor<1x
   func.return %y : tensor<1x2x3x3xi8>
 }
 
+/// Nothing computes on integers of 4 bits.
+// CHECK-LABEL: func.func @no_integer_max_pool_of_nibbles(
+func.func @no_integer_max_pool_of_nibbles(%q: tensor<1x2x4x4xi4>, %z: tensor<i4>) -> tensor<1x2x3x3xf32> {
+  // CHECK: graph.dequantize
+  // CHECK-NEXT: graph.max_pool2d
+  %s = graph.full 0.5 : tensor<f32>
+  %d = graph.dequantize %q, %s, %z : (tensor<1x2x4x4xi4>, tensor<f32>, tensor<i4>)
+  %m = graph.max_pool2d %d, pool_size = [2, 2] : (tensor<1x2x4x4xf32>)
+  func.return %m : tensor<1x2x3x3xf32>
+}
+
 /// The smallest element may become the greatest one.
 // CHECK-LABEL: func.func @no_integer_max_pool(
 func.func @no_integer_max_pool(%q: tensor<1x2x4x4xi8>, %s: tensor<f32>, %z: tensor<i8>) -> tensor<1x2x3x3xf32> {

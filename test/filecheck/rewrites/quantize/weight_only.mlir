@@ -1,6 +1,7 @@
 // RUN: stepwell-opt %s -p 'quantize{weights=int4 block=16 keep="kept"}' --remarks 2>%t | filecheck %s
 // RUN: filecheck %s --check-prefix REMARK --input-file %t
 // RUN: stepwell-opt %s -p 'quantize{weights=int8 block=32},eliminate-dead-code' | filecheck %s --check-prefix BYTES
+// RUN: stepwell-opt %s -p 'quantize{weights=int4 block=16 zero-points}' | filecheck %s --check-prefix ZERO
 
 /// Each block of a column gets a scale that makes the number farthest from 0 the least integer. Two lie in a byte.
 // CHECK-LABEL: func.func @main
@@ -14,6 +15,11 @@
 // CHECK-NEXT: %kept = graph.matmul
 // CHECK-NEXT: %product = graph.matmul
 // BYTES: graph.matmul_packed {{.*}} bits = 8 : (tensor<3x4xf32>, tensor<2x32xui8>
+/// Each block goes from its least number to its greatest: -1 to 4 and -2 to 1. 0 is the integer 3 or 10.
+// ZERO: %w_packed = graph.constant dense<{{.*}}> : tensor<2x8xui8>
+// ZERO-NEXT: %w_scale = graph.constant dense<{{\[\[}}0.33333334], [0.2]]> : tensor<2x1xf32>
+// ZERO-NEXT: %w_zero_point = graph.constant dense<{{\[\[}}3], [10]]> : tensor<2x1xui8>
+// ZERO-NEXT: %y = graph.matmul_packed %x, %w_packed, %w_scale, %w_zero_point, block_size = 16 : (tensor<3x4xf32>, tensor<2x8xui8>, tensor<2x1xf32>, tensor<2x1xui8>)
 // REMARK: remark: 'graph.matmul': the weights of %product stay in floats: they are not known before the program runs
 // REMARK: remark: 'graph.conv2d': the weights of %c stay in floats: packed weights are those of products
 // REMARK: remark: 'graph.matmul': the weights of %batch stay in floats: they have 3 dimensions, expected a matrix

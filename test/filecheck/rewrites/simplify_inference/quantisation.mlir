@@ -16,6 +16,19 @@ func.func @quantize_to_arithmetic(%x: tensor<1x3x4xf16>, %s: tensor<3xf16>, %z: 
   func.return %q : tensor<1x3x4xui8>
 }
 
+/// Floats of 8 bits are not rounded before, and saturate by a clip. Their zero point turns -0 into 0.
+// CHECK-LABEL: func.func @quantize_to_floats(
+func.func @quantize_to_floats(%x: tensor<4xf32>, %s: tensor<f32>) -> tensor<4xf8E5M2> {
+  // CHECK: %[[D:.*]] = graph.divide %x, %s
+  // CHECK-NEXT: %[[Z:.*]] = graph.astype %{{.*}}, dtype = f32
+  // CHECK-NEXT: %[[A:.*]] = graph.add %[[D]], %[[Z]]
+  // CHECK-NEXT: %[[C:.*]] = graph.clip %[[A]], min = -57344.0, max = 57344.0
+  // CHECK-NEXT: graph.astype %[[C]], dtype = f8E5M2
+  %z = graph.full 0.0 : tensor<f8E5M2>
+  %q = graph.quantize %x, %s, %z : (tensor<4xf32>, tensor<f32>, tensor<f8E5M2>)
+  func.return %q : tensor<4xf8E5M2>
+}
+
 // CHECK-LABEL: func.func @dequantize_to_arithmetic(
 func.func @dequantize_to_arithmetic(%q: tensor<?x4xi8>, %s: tensor<f32>, %z: tensor<i8>) -> tensor<?x4xf32> {
   // CHECK-NEXT: %[[Q:.*]] = graph.astype %q, dtype = f32
