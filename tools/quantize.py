@@ -66,7 +66,9 @@ def argument_parser() -> argparse.ArgumentParser:
     parser.add_argument("--symmetric", action="store_true", help="give activations the zero point 0")
     parser.add_argument("--no-equalize", action="store_true", help="leave out equalisation across layers")
     parser.add_argument("--no-bias-correction", action="store_true", help="leave out bias correction")
-    parser.add_argument("--weights", choices=("int8", "int4"), help="quantise the weights of products alone")
+    parser.add_argument(
+        "--weights", choices=("int8", "int4", "f16", "bf16"), help="quantise the weights of products alone"
+    )
     parser.add_argument(
         "--block", type=int, default=32, metavar="N", help="inputs that share a scale then (default: 32)"
     )

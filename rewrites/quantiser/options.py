@@ -7,7 +7,7 @@ from typing import Final
 from ...core.messages.diagnostics import Diagnostic, StepwellError, did_you_mean
 from .fit import Fit
 
-WEIGHTS: Final = ("int8", "int4")
+WEIGHTS: Final = ("int8", "int4", "f16", "bf16")
 ACTIVATIONS: Final = ("asymmetric", "symmetric")
 OBSERVERS: Final = ("min-max", "moving-average", "percentile", "entropy", "mse")
 

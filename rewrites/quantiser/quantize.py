@@ -24,10 +24,10 @@ class QuantizePass(StepwellPass):
     scale for each output channel, inputs one scale, by the `observer`. The result has `graph.quantize` and
     `graph.dequantize` around each layer. `integer-arithmetic` makes products of bytes of that.
 
-    Without a table, `weights` says what the weights become, `int8` or `int4`, in blocks of `block` elements. Inputs
-    stay in floats. With `zero-points` each block has a zero point of its own. Integers are the nearest ones. With
-    `moments`, a file of the second moments of what layers read (`stepwell calibrate --values --moments`), each makes up
-    for the errors of those before it, as in GPTQ.
+    Without a table, `weights` says what the weights become: `int8` or `int4` in blocks of `block` elements, or `f16` or
+    `bf16`. Inputs stay in floats. With `zero-points` each block has a zero point of its own. Integers are the nearest
+    ones. With `moments`, a file of the second moments of what layers read (`stepwell calibrate --values --moments`),
+    each makes up for the errors of those before it, as in GPTQ.
 
     `keep` names layers that stay in floats by the names of their results, and `keep_kinds` by their ops.
     """
@@ -91,6 +91,6 @@ class QuantizePass(StepwellPass):
         if self.table and self.zero_points:
             message = "quantize: there are a table of ranges and zero points of weights, expected one of them"
             raise StepwellError(Diagnostic(message, hint="weights of products of bytes are symmetric"))
-        if self.table and self.weights == "int4":
-            message = "quantize: weights are int4 and there is a table, but products of bytes have weights of int8"
+        if self.table and self.weights not in ("", "int8"):
+            message = f"quantize: weights are {self.weights} and there is a table, but products of bytes have int8"
             raise StepwellError(Diagnostic(message, hint="leave out the table to quantise weights alone"))

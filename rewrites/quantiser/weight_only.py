@@ -1,4 +1,4 @@
-"""Weights alone as integers of few bits: what flows between the layers stays in floats."""
+"""Weights alone as integers of few bits or half floats: what flows between the layers stays in f32."""
 
 from __future__ import annotations
 
@@ -24,13 +24,14 @@ from .compensation import Compensation
 from .constants import Constants
 from .emitting import Place, hint_of
 from .fit import FittedLayer, check_kept
+from .half_weights import HALVES, half_weights, replace_weights
 from .layers import Layer, entry_of, is_kept, layers_of, shape_of
 from .options import WEIGHTS, check_choice
 
 Array = np.ndarray[Any, Any]
 
 BITS: Final = {"int8": 8, "int4": 4}
-"""The bits of the types that weights may have."""
+"""The bits of the integers that weights may be."""
 
 LEAST_BLOCK: Final = 16
 
@@ -64,7 +65,7 @@ class WeightOptions:
     """What becomes of weights alone."""
 
     weights: str
-    """`int8` or `int4`."""
+    """`int8`, `int4`, `f16` or `bf16`."""
     block: int = 32
     """The inputs of an output that share a scale, a power of 2."""
     keep: Sequence[str] = ()
@@ -81,6 +82,9 @@ class WeightOptions:
         if self.block < LEAST_BLOCK or self.block & (self.block - 1):
             message = f"quantize: block is {self.block}, expected a power of 2 of at least {LEAST_BLOCK}"
             raise StepwellError(Diagnostic(message))
+        if self.zero_points and self.weights in HALVES:
+            message = f"quantize: weights are {self.weights} and there are zero points, expected integers"
+            raise StepwellError(Diagnostic(message, hint="zero points are those of weights=int8 and weights=int4"))
 
 
 def quantize_weights(
@@ -100,20 +104,31 @@ def quantize_weights(
     check_kept(module, layers, options.keep, options.keep_kinds)
     for layer in layers:
         place, shape = location_string(layer.op), shape_of(layer.op.operands[1])
-        matrix = None if is_kept(layer, options.keep, options.keep_kinds) else matrix_of(layer, constants)
+        matrix = None if is_kept(layer, options.keep, options.keep_kinds) else matrix_of(layer, constants, options)
         if isinstance(matrix, str):
             emit_remark(layer.op, f"the weights of %{layer.name} stay in floats: {matrix}")
         if matrix is None or isinstance(matrix, str):
             found.append(FittedLayer(layer.name, layer.kind, place, shape))
             continue
         known = None if moments is None else _moments_of(layer, names[layer.op.operands[0]], moments)
-        bits, used = BITS[options.weights], known if options.compensate else None
-        packed = packed_weights(matrix, bits, options.block, used, zero_points=options.zero_points)
-        _replace(layer, packed)
-        noise = None if known is None else _decibels(matrix, packed.real(len(matrix)), known)
+        real = _rounded(layer, matrix, options, known)
+        noise = None if known is None else _decibels(matrix, real, known)
         found.append(FittedLayer(layer.name, layer.kind, place, shape, is_quantised=True, decibels=noise))
     erase_dead_ops(function)
     return found
+
+
+def _rounded(layer: Layer, matrix: Array, options: WeightOptions, moments: Array | None) -> Array:
+    """Gives a layer weights of few bits. Returns the numbers that they stand for."""
+    if options.weights in HALVES:
+        halves = half_weights(matrix, options.weights)
+        assert not isinstance(halves, str)
+        replace_weights(layer, halves, options.weights)
+        return halves.astype(np.float64)
+    used = moments if options.compensate else None
+    packed = packed_weights(matrix, BITS[options.weights], options.block, used, zero_points=options.zero_points)
+    _replace(layer, packed)
+    return packed.real(len(matrix))
 
 
 def _decibels(matrix: Array, packed: Array, moments: Array) -> float:
@@ -145,16 +160,20 @@ def _moments_of(layer: Layer, name: str, moments: Mapping[str, Array]) -> Array:
     return found
 
 
-def matrix_of(layer: Layer, constants: Constants) -> Array | str:
-    """Returns the weights of a layer, one column per output, or why they cannot be packed."""
+def matrix_of(layer: Layer, constants: Constants, options: WeightOptions) -> Array | str:
+    """Returns the weights of a layer, one column per output, or why they stay as they are."""
     if not isinstance(layer.op, MatmulOp):
-        return "packed weights are those of products"
+        return "weights of few bits are those of products"
     found = constants.array(layer.op.operands[1])
     if found is None:
         return "they are not known before the program runs"
     if found.ndim != 2:
         return f"they have {found.ndim} dimensions, expected a matrix"
-    return found if np.isfinite(found).all() else "they are not all finite"
+    if not np.isfinite(found).all():
+        return "they are not all finite"
+    if options.weights in HALVES and isinstance(halves := half_weights(found, options.weights), str):
+        return halves
+    return found
 
 
 def packed_weights(

@@ -119,8 +119,8 @@ def quantize(
         bias_correction: Whether biases make up for what rounding the weights adds to the mean.
         keep: Names of layers that stay in floats, those of their results. They may have `*`, `?` and `[…]`.
         keep_kinds: Kinds of layers that stay in floats, `matmul` and `conv2d`.
-        weights: `int8` or `int4`, for weights alone. What is said of activations, observers and equalisation does not
-            apply then.
+        weights: `int8`, `int4`, `f16` or `bf16`, for weights alone. What is said of activations, observers and
+            equalisation does not apply then.
         block: The inputs of an output that share a scale in weights alone, a power of 2 of at least 16.
         zero_points: Whether each of these blocks has a zero point of its own, for weights that are not around 0.
         compensate: Whether each weight that is rounded makes up for the errors of those before it, as in GPTQ.

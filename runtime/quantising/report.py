@@ -40,8 +40,8 @@ class LayerReport:
     The ratio of signal to noise of the results of the program when this layer alone is quantised. Where only its
     weights are, it is that of the result of the layer.
     """
-    bits: int | None = None
-    """The bits of its weights, where only these are integers."""
+    alone: str | None = None
+    """The type of its weights, `int4` or `f16`, where only these are quantised."""
     microseconds_before: float | None = None
     microseconds: float | None = None
 
@@ -51,7 +51,7 @@ class LayerReport:
     @property
     def runs_on(self) -> str:
         """What the layer computes with: `bytes`, `floats`, or floats and `int4 weights`."""
-        return f"int{self.bits} weights" if self.bits else "bytes" if self.quantised else "floats"
+        return f"{self.alone} weights" if self.alone else "bytes" if self.quantised else "floats"
 
     @property
     def saved(self) -> float | None:
@@ -119,7 +119,7 @@ class QuantizationReport:
                     "x".join(map(str, layer.weights)),
                     layer.runs_on,
                     "" if layer.decibels is None else _decibels(layer.decibels),
-                    f"{layer.saturated:.3%}" if layer.quantised and not layer.bits else "",
+                    f"{layer.saturated:.3%}" if layer.quantised and not layer.alone else "",
                     *("" if each is None else f"{each:.1f}" for each in times),
                 )
             )
@@ -145,7 +145,7 @@ class QuantizationReport:
     def _repr_svg_(self) -> str:
         shown = [layer for layer in self.layers if layer.decibels is not None]
         texts = [f"%{layer.name}" for layer in shown]
-        what = "of the result of each layer" if any(layer.bits for layer in shown) else "with one layer quantised"
+        what = "of the result of each layer" if any(layer.alone for layer in shown) else "with one layer quantised"
         return bars(f"signal to noise {what}, decibels", texts, [layer.decibels or 0 for layer in shown])
 
     def to_json(self) -> str:

@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from ...lazy_dataclass import dataclass
 from ...rewrites.quantiser.fit import FittedLayer
-from ...rewrites.quantiser.weight_only import BITS, WeightOptions, quantize_weights
+from ...rewrites.quantiser.weight_only import WeightOptions, quantize_weights
 from ..compile import compile
 from ..source import copy_of
 from .moments import Array
@@ -91,5 +91,5 @@ class WeightsAlone:
             weights=layer.weights,
             quantised=layer.is_quantised,
             decibels=layer.decibels,
-            bits=BITS[self.options.weights] if layer.is_quantised else None,
+            alone=self.options.weights if layer.is_quantised else None,
         )

@@ -285,7 +285,7 @@ def table_of(tmp_path: Path, values: dict[str, TensorStatistics], entry: str = "
     [
         ("", "there is neither a table of ranges nor a type for weights alone"),
         ("weights=int5", "weights is 'int5', expected one of int8, int4"),
-        ('table="t.json" weights=int4', "weights are int4 and there is a table, but products of bytes have weights of"),
+        ('table="t.json" weights=int4', "weights are int4 and there is a table, but products of bytes have int8"),
         ("observer=minmax weights=int8", "observer is 'minmax', expected one of min-max, moving-average, percentile,"),
         ("activations=none weights=int8", "activations is 'none', expected one of asymmetric, symmetric"),
         ("percentile=50 weights=int8", "percentile is 50.0, expected a number above 50, and at most 100"),

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import ml_dtypes
 import numpy as np
 import pytest
 import stepwell
-from stepwell.core.messages.diagnostics import StepwellError
+from stepwell.core.messages.diagnostics import StepwellError, listening
 from stepwell.core.passes.pipelines import run_pipeline
 from stepwell.core.text.parsing import make_context, parse
 from stepwell.core.weights import write_weights
@@ -15,6 +16,11 @@ from stepwell.rewrites.quantiser.weight_only import packed_weights
 from xdsl.utils.exceptions import DiagnosticException
 
 MATRIX = np.random.default_rng(0).standard_normal((70, 9)).astype(np.float32)
+
+
+def dense(matrix: np.ndarray) -> str:
+    """The matrix as the elements of a constant."""
+    return f"dense<[{', '.join(str(list(map(float, row))) for row in matrix)}]>"
 
 
 @pytest.mark.parametrize(("bits", "block"), [(4, 16), (4, 64), (8, 32)])
@@ -87,10 +93,9 @@ def test_blocks_of_one_number_with_zero_points(number: float) -> None:
     [("int4", "", 0.1), ("int8", "", 0.007), ("int4", " zero-points", 0.1), ("int8", " zero-points", 0.007)],
 )
 def test_a_program_with_packed_weights(weights: str, options: str, error: float) -> None:
-    rows = ", ".join(f"[{', '.join(map(repr, map(float, row)))}]" for row in MATRIX)
     module = parse(f"""
 func.func @main(%x: tensor<2x5x70xf32>) -> tensor<2x5x9xf32> {{
-  %w = graph.constant dense<[{rows}]> : tensor<70x9xf32>
+  %w = graph.constant {dense(MATRIX)} : tensor<70x9xf32>
   %y = graph.matmul %x, %w : (tensor<2x5x70xf32>, tensor<70x9xf32>) -> tensor<2x5x9xf32>
   func.return %y : tensor<2x5x9xf32>
 }}""")
@@ -201,3 +206,33 @@ def test_a_table_and_zero_points_are_refused() -> None:
     message = "quantize: there are a table of ranges and zero points of weights, expected one of them"
     with pytest.raises(StepwellError, match=message):
         run_pipeline(make_context(), parse(PRODUCT), 'quantize{table="t.json" zero-points}')
+
+
+# Half floats
+
+
+@pytest.mark.parametrize("dtype", ["f16", "bf16"])
+@pytest.mark.parametrize("rows", [1, 5])
+def test_half_floats_stay_in_memory_and_sums_are_of_f32(dtype: str, rows: int) -> None:
+    module = parse(PRODUCT.replace("tensor<4x", f"tensor<{rows}x").replace("dense<0x3F800000>", dense(MATRIX)))
+    run_pipeline(make_context(), module, f"quantize{{weights={dtype}}}")
+    compiled = stepwell.compile(module, cache=False)
+    (product,) = [line for line in compiled.ir("scf").splitlines() if "func.func private @matmul(" in line]
+    assert f"x{dtype}>" in product.split("%out")[0]
+    x = np.random.default_rng(1).standard_normal((rows, 70)).astype(np.float32)
+    halves = MATRIX.astype(np.float16 if dtype == "f16" else ml_dtypes.bfloat16).astype(np.float64)
+    np.testing.assert_allclose(compiled(x)[0], x.astype(np.float64) @ halves, rtol=2e-5, atol=2e-5)
+
+
+def test_weights_beyond_the_greatest_half_float_stay() -> None:
+    module = parse(PRODUCT.replace("dense<0x3F800000>", "dense<1.0e+05>"))
+    found: list[str] = []
+    with listening(lambda diagnostic: found.append(str(diagnostic))):
+        run_pipeline(make_context(), module, "quantize{weights=f16}")
+    assert "xf16>" not in str(module)
+    assert any("the weights of %y stay in floats: some are beyond the greatest f16" in each for each in found)
+
+
+def test_zero_points_of_half_floats_are_refused() -> None:
+    with pytest.raises(StepwellError, match="quantize: weights are bf16 and there are zero points, expected integers"):
+        run_pipeline(make_context(), parse(PRODUCT), "quantize{weights=bf16 zero-points}")

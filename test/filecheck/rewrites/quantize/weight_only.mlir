@@ -2,6 +2,7 @@
 // RUN: filecheck %s --check-prefix REMARK --input-file %t
 // RUN: stepwell-opt %s -p 'quantize{weights=int8 block=32},eliminate-dead-code' | filecheck %s --check-prefix BYTES
 // RUN: stepwell-opt %s -p 'quantize{weights=int4 block=16 zero-points}' | filecheck %s --check-prefix ZERO
+// RUN: stepwell-opt %s -p 'quantize{weights=bf16 keep="kept"}' | filecheck %s --check-prefix HALF
 
 /// Each block of a column gets a scale that makes the number farthest from 0 the least integer. Two lie in a byte.
 // CHECK-LABEL: func.func @main
@@ -15,13 +16,17 @@
 // CHECK-NEXT: %kept = graph.matmul
 // CHECK-NEXT: %product = graph.matmul
 // BYTES: graph.matmul_packed {{.*}} bits = 8 : (tensor<3x4xf32>, tensor<2x32xui8>
+// HALF: %w_bf16 = graph.constant dense<{{.*}}> : tensor<4x2xbf16>
+// HALF-NEXT: %y = graph.matmul %x, %w_bf16 : (tensor<3x4xf32>, tensor<4x2xbf16>) -> tensor<3x2xf32>
+// HALF: graph.matmul %b, {{.*}} : (tensor<2x3x4xf32>, tensor<4x2xbf16>) -> tensor<2x3x2xf32>
+// HALF: %kept = graph.matmul {{.*}} : (tensor<3x4xf32>, tensor<4x2xf32>)
 /// Each block goes from its least number to its greatest: -1 to 4 and -2 to 1. 0 is the integer 3 or 10.
 // ZERO: %w_packed = graph.constant dense<{{.*}}> : tensor<2x8xui8>
 // ZERO-NEXT: %w_scale = graph.constant dense<{{\[\[}}0.33333334], [0.2]]> : tensor<2x1xf32>
 // ZERO-NEXT: %w_zero_point = graph.constant dense<{{\[\[}}3], [10]]> : tensor<2x1xui8>
 // ZERO-NEXT: %y = graph.matmul_packed %x, %w_packed, %w_scale, %w_zero_point, block_size = 16 : (tensor<3x4xf32>, tensor<2x8xui8>, tensor<2x1xf32>, tensor<2x1xui8>)
 // REMARK: remark: 'graph.matmul': the weights of %product stay in floats: they are not known before the program runs
-// REMARK: remark: 'graph.conv2d': the weights of %c stay in floats: packed weights are those of products
+// REMARK: remark: 'graph.conv2d': the weights of %c stay in floats: weights of few bits are those of products
 // REMARK: remark: 'graph.matmul': the weights of %batch stay in floats: they have 3 dimensions, expected a matrix
 func.func @main(%x: tensor<3x4xf32>, %b: tensor<2x3x4xf32>, %v: tensor<4x2xf32>, %i: tensor<1x1x4x4xf32>) -> (tensor<3x2xf32>, tensor<2x3x2xf32>, tensor<3x2xf32>, tensor<3x2xf32>, tensor<1x1x3x3xf32>, tensor<2x3x2xf32>) {
   %w = graph.constant dense<[[4.0, 1.0], [2.0, -2.0], [-1.0, 0.5], [0.0, 0.25]]> : tensor<4x2xf32>
