@@ -13,6 +13,7 @@ from xdsl.dialects.builtin import UnregisteredOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.traits import IsTerminator, MemoryEffect, MemoryEffectKind, NoMemoryEffect, OpTrait, get_effects
 
+from ..core.ir.kinds import is_kind
 from ..lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
@@ -186,7 +187,7 @@ def constant_kind(op: object) -> ConstantKind | None:
 
     An `arith.constant` is a scalar. xDSL's own dialects do not carry the trait.
     """
-    if not isinstance(op, Operation):
+    if not is_kind(op.__class__, Operation):
         return None
     return "scalar" if op.name == "arith.constant" else _constant_kind(_traits_of(op))
 

@@ -9,7 +9,7 @@ sixth of the time to compile.
 
 from __future__ import annotations
 
-from typing import TypeVar, cast
+from typing import TypeVar
 
 from xdsl.ir import Block, Operation, Region
 
@@ -33,7 +33,7 @@ def walk(root: Operation | Region | Block) -> list[Operation]:
     elif type(root) is Region:
         _add_first_ops(root, pending)
     else:
-        op = cast(Operation, root)
+        op = root  # pyright: ignore[reportAssignmentType]
         found.append(op)
         for region in reversed(op.regions):
             _add_first_ops(region, pending)
