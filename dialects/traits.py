@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from functools import lru_cache
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from xdsl.dialects.builtin import UnregisteredOp
 from xdsl.ir import Operation, SSAValue
@@ -189,7 +189,8 @@ def constant_kind(op: object) -> ConstantKind | None:
     """
     if not is_kind(op.__class__, Operation):
         return None
-    return "scalar" if op.name == "arith.constant" else _constant_kind(_traits_of(op))
+    known: Any = op
+    return "scalar" if known.name == "arith.constant" else _constant_kind(_traits_of(known))
 
 
 @lru_cache(maxsize=4096)

@@ -192,6 +192,13 @@ class BlockOp(ShownOp):
         found = integers_of(numbers)
         return join_extents(numbers, self.dynamic_extents) if DYNAMIC_INDEX in found else found
 
+    def axis(self, number: int) -> tuple[str, Extent]:
+        """Returns the kind and the extent of one axis."""
+        kinds: Any = self.properties["axis_kinds"]
+        numbers: Any = self.properties["static_extents"]
+        extent = integers_of(numbers)[number]
+        return kinds.data[number].data, self.extents[number] if extent == DYNAMIC_INDEX else extent
+
     @property
     def has_reduce_axes(self) -> bool:
         return "reduce" in self.kinds

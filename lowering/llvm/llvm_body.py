@@ -182,7 +182,8 @@ class LLVMBody:
     ) -> SSAValue:
         """Appends an op with one result."""
         location = None if self.source is None else self.source.location
-        return append_op(self.block, op_type, operands, (result_type,), properties, location).results[0]
+        (result,) = append_op(self.block, op_type, operands, (result_type,), properties, location).results
+        return result
 
     def emit_void(
         self,

@@ -74,10 +74,12 @@ def axis_of(value: SSAValue) -> tuple[str, Extent] | None:
         return None
     argument: Any = value
     region = argument.block.parent
-    holder = None if region is None else region.parent
+    holder: Any = None if region is None else region.parent
     if not is_kind(holder.__class__, _WITH_AXES):
         return None
     index = argument.index
+    if holder.__class__ is BlockOp:
+        return holder.axis(index)
     return holder.kinds[index], holder.extents[index]
 
 

@@ -5,6 +5,7 @@ Conditions and builders of `integer_arithmetic.mlir`: scales and zero points of 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from xdsl.ir import BlockArgument, Operation, SSAValue
@@ -49,7 +50,7 @@ class _Computed(Index):
         asked_by: dict[Operation, Operation | None] = {}
         while waiting:
             each, user = waiting.pop()
-            owner = each.owner
+            owner: Any = each.owner
             if not is_kind(owner.__class__, Operation):
                 return self._note(user, asked_by)
             if owner in asked_by or constant_kind(owner):

@@ -127,15 +127,16 @@ def convert_constant(builder: LLVMBody, op: arith.ConstantOp) -> None:
 
     Places of views become part of them.
     """
-    if is_place_of_views(op):
-        return
-    if is_tile(op.result.type):
-        _convert_splat(builder, op)
-    elif builder.types.lanes is not None and isinstance(op.value, FloatAttr | IntegerAttr):
-        type_ = builder.types.convert(op.result.type)
+    value = op.properties["value"]
+    if builder.types.lanes is not None and isinstance(value, FloatAttr | IntegerAttr):
+        (result,) = op.results
+        type_ = builder.types.convert(result._type)
         assert isinstance(type_, VectorType)
-        dense = builder.splat(op.value.value.data, type_)
-        builder.bind(op.result, builder.shared_constant(dense, type_))
+        builder.bind(result, builder.shared_constant(builder.splat(value.value.data, type_), type_))
+    elif is_place_of_views(op):
+        return
+    elif is_tile(op.result.type):
+        _convert_splat(builder, op)
     else:
         convert_arith.convert_constant(builder, op)
 
