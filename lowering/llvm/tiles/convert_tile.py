@@ -215,18 +215,19 @@ def _map_pieces(
     numbers: range,
     convert: Callable[[LLVMBody, Operation], None],
 ) -> list[SSAValue]:
-    """Returns the registers of the result for these pieces of one width. Constants are made once for all."""
-    block = op.body.block
-    known: list[dict[SSAValue, SSAValue]] = [
-        {argument: builder.pieces[source][number] for argument, source in zip(block.args, op.tiles, strict=True)}
-        for number in numbers
-    ]
+    """
+    Returns the registers of the result for these pieces of one width. Constants are made once for all.
+
+    What stands for a value of the body in each piece is found by `id`, since the hash of a value is a call.
+    """
+    pieces = [(id(each), builder.pieces[tile]) for each, tile in zip(op.body.block.args, op.tiles, strict=True)]
+    known = [{argument: registers[number] for argument, registers in pieces} for number in numbers]
     for each in steps:
         if each.__class__ is Saturation:
             assert isinstance(each, Saturation)
-            inputs = [values.get(each.number) or builder.value(each.number) for values in known]
+            inputs = [values.get(id(each.number)) or builder.value(each.number) for values in known]
             for values, converted in zip(known, each.convert(builder, inputs), strict=True):
-                values[each.result] = converted
+                values[id(each.result)] = converted
             continue
         assert isinstance(each, Operation)
         operands = each._operands
@@ -235,19 +236,19 @@ def _map_pieces(
             continue
         if (convert_all := _conversion_of_bf16(builder, each)) is not None:
             (operand,) = operands
-            inputs = [values.get(operand) or builder.value(operand) for values in known]
+            inputs = [values.get(id(operand)) or builder.value(operand) for values in known]
             for values, converted in zip(known, convert_all(builder, inputs), strict=True):
-                values[each.results[0]] = converted
+                values[id(each.results[0])] = converted
             continue
         for values in known:
             for operand in operands:
-                if (value := values.get(operand)) is not None:
+                if (value := values.get(id(operand))) is not None:
                     builder.values[operand] = value
             convert(builder, each)
             for result in each.results:
-                values[result] = builder.values[result]
+                values[id(result)] = builder.values[result]
     yielded = op.yielded
-    return [values[yielded] if yielded in values else builder.value(yielded) for values in known]
+    return [values.get(id(yielded)) or builder.value(yielded) for values in known]
 
 
 def _conversion_of_bf16(

@@ -53,7 +53,12 @@ def saturation_at(ops: Sequence[Operation], first: int) -> tuple[Saturation, int
     low, high = _bound(raised, compare, "ogt", number), None
     if low is not None and raised is not None and isinstance(above, arith.CmpfOp):
         high = _bound(inside, above, "olt", raised.results[0])
-    if high is None or inside is None or not isinstance(whole, arith.FPToSIOp) or not isinstance(narrow, arith.TruncIOp):
+    if (
+        high is None
+        or inside is None
+        or not isinstance(whole, arith.FPToSIOp)
+        or not isinstance(narrow, arith.TruncIOp)
+    ):
         return None
     target = narrow.result.type
     if (whole.input, narrow.input) != (inside.results[0], whole.result) or "overflowFlags" in narrow.properties:
