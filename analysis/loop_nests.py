@@ -34,7 +34,7 @@ class Level:
 
 def levels_of(loop: LoopOp) -> tuple[Level, ...]:
     """Returns the levels of one op, outermost first."""
-    return tuple(Level(loop, position) for position in range(len(loop.variables)))
+    return tuple([Level(loop, position) for position in range(len(loop.variables))])
 
 
 def enclosing_levels(op: Operation) -> tuple[Level, ...]:
@@ -92,8 +92,8 @@ def axis_dependencies(block: BlockOp, kind: str) -> set[SSAValue]:
 def perfect_block(levels: Iterable[Level]) -> BlockOp | None:
     """Returns the only op inside the innermost of `levels` if it is a block and nothing but loops lies between."""
     block: BlockOp | None = None
-    for loop in dict.fromkeys(level.loop for level in levels):
-        ops = body_ops(loop.body.block)
+    for loop in dict.fromkeys([level.loop for level in levels]):
+        ops = body_ops(loop.regions[0].block)
         if len(ops) != 1:
             return None
         block = ops[0] if isinstance(ops[0], BlockOp) else None

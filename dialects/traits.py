@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from functools import lru_cache
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from xdsl.dialects.builtin import UnregisteredOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.traits import IsTerminator, MemoryEffect, MemoryEffectKind, NoMemoryEffect, OpTrait, get_effects
 
+from ..core.ir.kinds import is_kind
 from ..lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
@@ -186,9 +187,10 @@ def constant_kind(op: object) -> ConstantKind | None:
 
     An `arith.constant` is a scalar. xDSL's own dialects do not carry the trait.
     """
-    if not isinstance(op, Operation):
+    if not is_kind(op.__class__, Operation):
         return None
-    return "scalar" if op.name == "arith.constant" else _constant_kind(_traits_of(op))
+    known: Any = op
+    return "scalar" if known.name == "arith.constant" else _constant_kind(_traits_of(known))
 
 
 @lru_cache(maxsize=4096)

@@ -119,13 +119,16 @@ def _set_fields(
     own = dict(properties)
     for name, value in defaults[0]:
         own.setdefault(name, value)
+    if len(result_types) == 1:  # As it is for most ops, which saves the call of a comprehension.
+        results = SSAValues((OpResult(result_types[0], op, 0),))
+    else:
+        made = [OpResult(type_, op, index) for index, type_ in enumerate(result_types)]
+        results = SSAValues(made) if made else NO_VALUES
     vars(op).update(
         {
             "_operands": SSAValues(operands) if operands else NO_VALUES,
             "_operand_uses": uses_of(op, operands) if operands else (),
-            "results": SSAValues([OpResult(type_, op, index) for index, type_ in enumerate(result_types)])
-            if result_types
-            else NO_VALUES,
+            "results": results,
             "_successors": (),
             "_successor_uses": (),
             "properties": own,

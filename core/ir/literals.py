@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import Any
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import FloatAttr, IndexType, IntegerAttr, IntegerType, i64
@@ -23,9 +24,11 @@ def i64_attribute(value: int) -> IntegerAttr[IntegerType]:
 
 def constant_of(value: SSAValue) -> int | None:
     """Returns the integer that `value` is known to be, when an `arith.constant` defines it."""
-    owner = value.owner
-    if isinstance(owner, arith.ConstantOp) and isinstance(owner.value, IntegerAttr):
-        return owner.value.value.data
+    owner: Any = value.owner
+    if owner.__class__ is arith.ConstantOp:
+        literal = owner.properties["value"]
+        if literal.__class__ is IntegerAttr:
+            return literal.value.data
     return None
 
 

@@ -9,7 +9,7 @@ sixth of the time to compile.
 
 from __future__ import annotations
 
-from typing import TypeVar, cast
+from typing import Any, TypeVar
 
 from xdsl.ir import Block, Operation, Region
 
@@ -33,9 +33,9 @@ def walk(root: Operation | Region | Block) -> list[Operation]:
     elif type(root) is Region:
         _add_first_ops(root, pending)
     else:
-        op = cast(Operation, root)
-        found.append(op)
-        for region in reversed(op.regions):
+        top: Any = root
+        found.append(top)
+        for region in reversed(top.regions):
             _add_first_ops(region, pending)
     while pending:
         op = pending.pop()

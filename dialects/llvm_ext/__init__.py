@@ -1,5 +1,6 @@
 """
-Ops that xDSL's `llvm` dialect lacks and that the last level needs. Each is one LLVM instruction or intrinsic.
+Ops that xDSL's `llvm` dialect lacks and that the last level needs. Each is one LLVM instruction or intrinsic, but for
+`saturate`, which is a few.
 
 Source: LLVM Language Reference Manual, sections named in each op. `llvm.call_intrinsic` serves every intrinsic that
 needs no operand of a kind that MLIR cannot express, such as an alignment on a pointer argument.
@@ -9,6 +10,7 @@ from xdsl.ir import Dialect
 
 from .control import SwitchOp
 from .memory import AtomicRMWOp, MaskedLoadOp, MaskedStoreOp
+from .saturation import SaturateOp
 from .values import ExtractElementOp, FCmpOp, FPToSIOp, FPToUIOp, FreezeOp, PoisonOp, SelectOp, SIToFPOp, UIToFPOp
 
 LLVMExt = Dialect(
@@ -24,6 +26,7 @@ LLVMExt = Dialect(
         MaskedStoreOp,
         PoisonOp,
         SIToFPOp,
+        SaturateOp,
         SelectOp,
         SwitchOp,
         UIToFPOp,
@@ -44,6 +47,7 @@ __all__ = [
     "MaskedStoreOp",
     "PoisonOp",
     "SIToFPOp",
+    "SaturateOp",
     "SelectOp",
     "SwitchOp",
     "UIToFPOp",

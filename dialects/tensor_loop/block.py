@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import cast
+from typing import Any
 
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
@@ -44,7 +44,6 @@ from .syntax import (
     AXIS_KINDS,
     Constraint,
     Extent,
-    Numbers,
     join_extents,
     predicate_properties,
     print_attributes,
@@ -183,18 +182,26 @@ class BlockOp(ShownOp):
     @property
     def kinds(self) -> tuple[str, ...]:
         """Returns `spatial` or `reduce` for each axis."""
-        return tuple(kind.data for kind in self.axis_kinds)
+        kinds: Any = self.properties["axis_kinds"]
+        return tuple([kind.data for kind in kinds.data])
 
     @property
     def extents(self) -> tuple[Extent, ...]:
         """Returns the extent of each axis, whose values are `0 <= axis < extent`."""
-        numbers = cast(Numbers, self.properties["static_extents"])
+        numbers: Any = self.properties["static_extents"]
         found = integers_of(numbers)
         return join_extents(numbers, self.dynamic_extents) if DYNAMIC_INDEX in found else found
 
+    def axis(self, number: int) -> tuple[str, Extent]:
+        """Returns the kind and the extent of one axis."""
+        kinds: Any = self.properties["axis_kinds"]
+        numbers: Any = self.properties["static_extents"]
+        extent = integers_of(numbers)[number]
+        return kinds.data[number].data, self.extents[number] if extent == DYNAMIC_INDEX else extent
+
     @property
     def has_reduce_axes(self) -> bool:
-        return any(kind.data == "reduce" for kind in self.axis_kinds)
+        return "reduce" in self.kinds
 
     @property
     def init(self) -> InitOp | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import cast
+from typing import Any
 
 from xdsl.dialects.builtin import DenseArrayBase, IndexType, StringAttr, i64
 from xdsl.ir import Attribute, Block, BlockArgument, Region, SSAValue
@@ -17,7 +17,6 @@ from ...core.ir.appending import fill_op
 from ...core.ir.reprs import ShownOp
 from .syntax import (
     Extent,
-    Numbers,
     join_extents,
     parse_extent,
     print_attributes,
@@ -56,7 +55,8 @@ class LoopOp(ShownOp):
     @property
     def extents(self) -> tuple[Extent, ...]:
         """Returns the iterations of each loop, outermost first."""
-        return join_extents(cast(Numbers, self.properties["static_extents"]), self._operands)
+        numbers: Any = self.properties["static_extents"]
+        return join_extents(numbers, self._operands)
 
     @property
     def variables(self) -> tuple[BlockArgument, ...]:

@@ -182,7 +182,8 @@ class LLVMBody:
     ) -> SSAValue:
         """Appends an op with one result."""
         location = None if self.source is None else self.source.location
-        return append_op(self.block, op_type, operands, (result_type,), properties, location).results[0]
+        (result,) = append_op(self.block, op_type, operands, (result_type,), properties, location).results
+        return result
 
     def emit_void(
         self,
@@ -228,13 +229,15 @@ class LLVMBody:
             found = self._splats[known] = (made, vector_type)
         return found[0]
 
+    def shared_constant(self, splat: Attribute, vector_type: VectorType) -> SSAValue:
+        """Returns the constant of an attribute that `splat` returned. One op per block makes it."""
+        return self.cached(("splat", id(splat)), lambda: self.emit(llvm.ConstantOp, (), vector_type, {"value": splat}))
+
     def float_constant(self, value: float, value_type: Attribute) -> SSAValue:
         """Makes a float constant, a splat when `value_type` is a vector."""
-        attribute: Attribute
         if isinstance(value_type, VectorType):
-            attribute = self.splat(value, value_type)
-        else:
-            attribute = FloatAttr(value, value_type)  # type: ignore[arg-type]
+            return self.shared_constant(self.splat(value, value_type), value_type)
+        attribute = FloatAttr(value, value_type)  # type: ignore[arg-type]
         return self.emit(llvm.ConstantOp, (), value_type, {"value": attribute})
 
     def zero(self, value_type: Attribute) -> SSAValue:

@@ -115,14 +115,13 @@ class FunctionConverter:
         """Emits what stands for `op`."""
         builder.source = op
         if builder.pieces and type(op) not in _TAKE_TILES:
-            # The hash of a value takes longer than a look at its type.
-            tiles = [each for each in op._operands if type(each._type) is VectorType and each in builder.pieces]
-            if tiles:
-                builder.error(
-                    f"the op takes a tile, {tiles[0].type}; expected an op of the tile dialect, scf.for or scf.if "
-                    "(arithmetic on tiles is the body of a tile.map)"
-                )
-                return
+            for each in op._operands:  # The hash of a value takes longer than a look at its type.
+                if type(each._type) is VectorType and each in builder.pieces:
+                    builder.error(
+                        f"the op takes a tile, {each.type}; expected an op of the tile dialect, scf.for or scf.if "
+                        "(arithmetic on tiles is the body of a tile.map)"
+                    )
+                    return
         if (unknown := _computed_on(op)) is not None:
             builder.error(f"has no native {unknown} form; run expand-math first")
             return

@@ -15,6 +15,7 @@ from xdsl.ir import Operation, SSAValue
 from ...dialects import llvm_ext
 from .constants import EmitError, bits_text, constant_text, type_text
 from .function import FunctionText, Handlers, Inline
+from .saturation import saturate
 from .tables import BINARY, BINARY_PROPERTIES, CAST_PROPERTIES, CASTS, FAST_MATH_ORDER, INTRINSIC_OPS
 
 # pyright: reportPrivateUsage=false
@@ -312,6 +313,7 @@ HANDLERS: Handlers = {
     llvm_ext.FCmpOp: (fcmp, frozenset({"predicate", "fastmathFlags"})),
     llvm.SelectOp: (select, _FAST),
     llvm_ext.SelectOp: (select, _EMPTY),
+    llvm_ext.SaturateOp: (saturate, frozenset({"is_unsigned"})),
     llvm.GEPOp: (
         gep,
         frozenset({"elem_type", "noWrapFlags", "rawConstantIndices", "inbounds"}),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from xdsl.dialects import memref
 from xdsl.dialects.builtin import IndexType
@@ -62,6 +63,8 @@ class VectorAxes:
     def __init__(self) -> None:
         self._axes: dict[BlockOp, frozenset[int]] = {}
         self._weights: dict[BlockOp, int] = {}
+        self._last: tuple[tuple[Any, ...], frozenset[int]] | None = None
+        """The last question to `_after`, and its answer: `merge` asks what `survive` has just asked."""
 
     def of(self, block: BlockOp) -> frozenset[int]:
         """Returns the numbers of the axes."""
@@ -82,15 +85,25 @@ class VectorAxes:
         `repeats` is how often the reader runs per element of the temporary. A transposition inside a loop that computes
         exp, say, would leave exp without vectors.
         """
-        if self._after(producer, reader, loads):
+        after = self._after(producer, reader, loads)
+        self._last = (producer, reader, *loads), after
+        if after:
             return True
         losers = [block for block in (producer, reader) if self.of(block)]
         return sum(self._weight(block) for block in losers) * max(repeats, 1) <= MOST_SCALAR_WEIGHT
 
+    def _asked_before(
+        self, producer: BlockOp, reader: BlockOp, loads: Sequence[memref.LoadOp]
+    ) -> frozenset[int] | None:
+        """Returns what the last call of `_after` found, where it was about the same."""
+        return self._last[1] if self._last is not None and self._last[0] == (producer, reader, *loads) else None
+
     def merge(self, producer: BlockOp, reader: BlockOp, loads: Sequence[memref.LoadOp]) -> None:
         """Notes that `producer` is about to be put in place of `loads`."""
         weights = self._weight(reader) + len(loads) * self._weight(producer)
-        self._axes[reader] = self._after(producer, reader, loads)
+        known = self._asked_before(producer, reader, loads)
+        self._axes[reader] = self._after(producer, reader, loads) if known is None else known
+        self._last = None
         self._weights[reader] = weights
 
     def _after(self, producer: BlockOp, reader: BlockOp, loads: Sequence[memref.LoadOp]) -> frozenset[int]:
@@ -99,6 +112,8 @@ class VectorAxes:
             return frozenset()
         dims: dict[SSAValue, int] = {axis: position for position, axis in enumerate(reader.axes)}
         sources = [access for access in _outside_init(producer) if not access.is_store]
+        if not sources:
+            return self.of(reader)
         read = [
             _seen_from([affine_of_value(index, dims, {}) for index in load.indices], source)
             for load in loads

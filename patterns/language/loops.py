@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Final, Literal
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from ...analysis.loop_nests import body_ops
+from ...core.ir.kinds import is_kind
 from ...dialects.pattern.loops import AXIS_KINDS
 from ...dialects.tensor_loop import BlockOp, Extent, InitOp, LoopOp
 from ...lazy_dataclass import dataclass
@@ -64,12 +65,21 @@ class Axis(Pattern):
         return None
 
 
+_WITH_AXES: Final = (BlockOp, LoopOp)
+
+
 def axis_of(value: SSAValue) -> tuple[str, Extent] | None:
     """Returns the kind and the extent of an axis or loop variable, and `None` for any other value."""
-    holder = value.block.parent_op() if isinstance(value, BlockArgument) else None
-    if not isinstance(holder, BlockOp | LoopOp):
+    if value.__class__ is not BlockArgument:
         return None
-    index: int = value.index  # pyright: ignore[reportAttributeAccessIssue]
+    argument: Any = value
+    region = argument.block.parent
+    holder: Any = None if region is None else region.parent
+    if not is_kind(holder.__class__, _WITH_AXES):
+        return None
+    index = argument.index
+    if holder.__class__ is BlockOp:
+        return holder.axis(index)
     return holder.kinds[index], holder.extents[index]
 
 

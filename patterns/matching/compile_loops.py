@@ -95,7 +95,8 @@ def _orders(given: Sequence[SSAValue], count: int) -> Iterator[tuple[SSAValue, .
     """Yields the arguments in each order of the first `count`. Those that are left stay as they are written."""
     numbers = range(len(given))
     for chosen in permutations(numbers, count):
-        yield tuple(given[each] for each in (*chosen, *(each for each in numbers if each not in chosen)))
+        order = chosen if count == len(given) else (*chosen, *[each for each in numbers if each not in chosen])
+        yield tuple([given[each] for each in order])
 
 
 def _compile_argument(pattern: Pattern, slot: str, number: int, following: Next) -> Next:

@@ -126,7 +126,7 @@ def _scaled(
     """
     factor = emit(match, "multiply", data.operands[1], scales)
     types = [op.results[0].type]
-    if less is not None and not (is_prepared(less) and is_prepared(factor)):
+    if less is not None and not (is_prepared(match, less) and is_prepared(match, factor)):
         sums, less = emit(match, "subtract", sums, less), None
     real = match.create("graph.multiply", [emit(match, "astype", sums, dtype="f32"), factor], types).results
     if less is None:

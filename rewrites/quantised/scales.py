@@ -4,41 +4,81 @@ Conditions and builders of `integer_arithmetic.mlir`: scales and zero points of 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import BlockArgument, Operation, SSAValue
 
+from ...core.ir.kinds import is_kind
 from ...dialects.graph.quantisation import QuantizeOp
 from ...dialects.traits import LoopSemantics, constant_kind, is_pure
 from ...patterns.language.constants import splat_number
-from ...patterns.language.match import Match, as_value
+from ...patterns.language.match import Index, Match, Session, as_value
 from ...patterns.language.registry import Thing, builder, condition
 from ...te.dtypes import integer_range, is_integer
 from ..inference.quantisation import dtype_of, emit, shape_of
 from .moves import full
 
+# pyright: reportPrivateUsage=false
+
 
 @condition("prepared", protects="cost")
 def prepared(match: Match, thing: Thing) -> bool:
     """The value follows from constants and weights, so it is computed once, when they are loaded."""
-    return is_prepared(as_value(thing))
+    return is_prepared(match, as_value(thing))
 
 
-def is_prepared(value: SSAValue) -> bool:
+def is_prepared(match: Match, value: SSAValue) -> bool:
     """Returns whether a value follows from constants and weights."""
-    waiting, seen = [value], set[Operation]()
-    while waiting:
-        owner = waiting.pop().owner
-        if not isinstance(owner, Operation):
-            return False
-        if owner in seen or constant_kind(owner):
-            continue
-        if not isinstance(owner, LoopSemantics) or not owner.operands or not is_pure(owner):
-            return False
-        seen.add(owner)
-        waiting += owner.operands
-    return True
+    return match.session.index(_Computed).is_prepared(value)
+
+
+class _Computed(Index):
+    """
+    The ops that are known to be computed in each call. A question about a value late in a net would else go all the way
+    back to its inputs.
+    """
+
+    def __init__(self, session: Session):
+        super().__init__(session)
+        self._known = set[Operation]()
+
+    def is_prepared(self, value: SSAValue) -> bool:
+        """Returns whether `value` follows from constants and weights."""
+        waiting: list[tuple[SSAValue, Operation | None]] = [(value, None)]
+        asked_by: dict[Operation, Operation | None] = {}
+        while waiting:
+            each, user = waiting.pop()
+            owner: Any = each.owner
+            if not is_kind(owner.__class__, Operation):
+                return self._note(user, asked_by)
+            if owner in asked_by or constant_kind(owner):
+                continue
+            asked_by[owner] = user
+            operands = owner._operands
+            if (
+                owner in self._known
+                or not is_kind(owner.__class__, LoopSemantics)
+                or not operands
+                or not is_pure(owner)
+            ):
+                return self._note(owner, asked_by)
+            waiting += [(operand, owner) for operand in operands]
+        return True
+
+    def _note(self, op: Operation | None, asked_by: Mapping[Operation, Operation | None]) -> bool:
+        """Notes that `op`, and what it was asked for, are computed in each call."""
+        while op is not None:
+            self._known.add(op)
+            op = asked_by[op]
+        return False
+
+    def linked(self, op: Operation) -> None:
+        """Forgets all where `op` may follow from constants now. Its operands are others than before."""
+        known = self._known
+        if op in known and not any(each.owner in known or isinstance(each, BlockArgument) for each in op._operands):
+            known.clear()
 
 
 @condition("not-zero")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from xdsl.dialects import arith, llvm
+from xdsl.dialects import arith
 from xdsl.dialects.builtin import (
     BFloat16Type,
     DenseIntOrFPElementsAttr,
@@ -33,6 +33,7 @@ from .groups import convert_mma_of_groups
 from .left_elements import HalfElements
 from .registers import convert_store_of_tile_registers
 from .repeated import repeated_row
+from .saturation import Saturation, saturation_at
 from .spread import spread
 
 SIDE_BY_SIDE = 4
@@ -126,15 +127,16 @@ def convert_constant(builder: LLVMBody, op: arith.ConstantOp) -> None:
 
     Places of views become part of them.
     """
-    if is_place_of_views(op):
-        return
-    if is_tile(op.result.type):
-        _convert_splat(builder, op)
-    elif builder.types.lanes is not None and isinstance(op.value, FloatAttr | IntegerAttr):
-        type_ = builder.types.convert(op.result.type)
+    value = op.properties["value"]
+    if builder.types.lanes is not None and isinstance(value, FloatAttr | IntegerAttr):
+        (result,) = op.results
+        type_ = builder.types.convert(result._type)
         assert isinstance(type_, VectorType)
-        dense = builder.splat(op.value.value.data, type_)
-        builder.bind(op.result, builder.emit(llvm.ConstantOp, (), type_, {"value": dense}))
+        builder.bind(result, builder.shared_constant(builder.splat(value.value.data, type_), type_))
+    elif is_place_of_views(op):
+        return
+    elif is_tile(op.result.type):
+        _convert_splat(builder, op)
     else:
         convert_arith.convert_constant(builder, op)
 
@@ -165,12 +167,13 @@ def convert_map(builder: LLVMBody, op: tile.MapOp, convert: Callable[[LLVMBody, 
     """
     assert isinstance(op.result.type, VectorType)
     outside = {value: builder.values[value] for value in _outside_values(op)}
+    steps = _steps_of(op)
     made: list[SSAValue] = []
     for first, count, lanes in _groups_of(pieces_of(op.result.type)):
         for value, scalar in outside.items():
             builder.values[value] = spread(builder, scalar, builder.types.vector(scalar.type, lanes))
         with builder.types.cut_to(lanes):
-            made += _map_pieces(builder, op, range(first, first + count), convert)
+            made += _map_pieces(builder, op, steps, range(first, first + count), convert)
     builder.values.update(outside)
     builder.source = op
     builder.pieces[op.result] = made
@@ -188,35 +191,64 @@ def _groups_of(pieces: Sequence[Piece]) -> list[tuple[int, int, int]]:
     return groups
 
 
+def _steps_of(op: tile.MapOp) -> list[Operation | Saturation]:
+    """Returns the ops of the body but the last, constants first, with each saturating conversion as one step."""
+    ops = ops_in(op.body.block)[:-1]
+    steps: list[Operation | Saturation] = [each for each in ops if not each._operands]
+    rest = [each for each in ops if each._operands]
+    position = 0
+    while position < len(rest):
+        each = rest[position]
+        if each.__class__ is arith.CmpfOp and (found := saturation_at(rest, position)) is not None:
+            steps.append(found[0])
+            position += found[1]
+        else:
+            steps.append(each)
+            position += 1
+    return steps
+
+
 def _map_pieces(
-    builder: LLVMBody, op: tile.MapOp, numbers: range, convert: Callable[[LLVMBody, Operation], None]
+    builder: LLVMBody,
+    op: tile.MapOp,
+    steps: Sequence[Operation | Saturation],
+    numbers: range,
+    convert: Callable[[LLVMBody, Operation], None],
 ) -> list[SSAValue]:
-    """Returns the registers of the result for these pieces of one width. Constants are made once for all."""
-    block = op.body.block
-    known: list[dict[SSAValue, SSAValue]] = [
-        {argument: builder.pieces[source][number] for argument, source in zip(block.args, op.tiles, strict=True)}
-        for number in numbers
-    ]
-    for each in ops_in(block)[:-1]:
+    """
+    Returns the registers of the result for these pieces of one width. Constants are made once for all.
+
+    What stands for a value of the body in each piece is found by `id`, since the hash of a value is a call.
+    """
+    pieces = [(id(each), builder.pieces[tile]) for each, tile in zip(op.body.block.args, op.tiles, strict=True)]
+    known = [{argument: registers[number] for argument, registers in pieces} for number in numbers]
+    for each in steps:
+        if each.__class__ is Saturation:
+            assert isinstance(each, Saturation)
+            inputs = [values.get(id(each.number)) or builder.value(each.number) for values in known]
+            for values, converted in zip(known, each.convert(builder, inputs), strict=True):
+                values[id(each.result)] = converted
+            continue
+        assert isinstance(each, Operation)
         operands = each._operands
         if not operands:
             convert(builder, each)
             continue
         if (convert_all := _conversion_of_bf16(builder, each)) is not None:
             (operand,) = operands
-            inputs = [values.get(operand) or builder.value(operand) for values in known]
+            inputs = [values.get(id(operand)) or builder.value(operand) for values in known]
             for values, converted in zip(known, convert_all(builder, inputs), strict=True):
-                values[each.results[0]] = converted
+                values[id(each.results[0])] = converted
             continue
         for values in known:
             for operand in operands:
-                if (value := values.get(operand)) is not None:
+                if (value := values.get(id(operand))) is not None:
                     builder.values[operand] = value
             convert(builder, each)
             for result in each.results:
-                values[result] = builder.values[result]
+                values[id(result)] = builder.values[result]
     yielded = op.yielded
-    return [values[yielded] if yielded in values else builder.value(yielded) for values in known]
+    return [values.get(id(yielded)) or builder.value(yielded) for values in known]
 
 
 def _conversion_of_bf16(

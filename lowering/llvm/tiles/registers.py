@@ -19,6 +19,7 @@ from xdsl.dialects import arith, llvm
 from xdsl.dialects.builtin import BFloat16Type, DenseIntOrFPElementsAttr, VectorType, i8, i32, i64
 from xdsl.ir import Block, Operation, SSAValue
 
+from ....core.ir.walk import ops_in
 from ....dialects import tile
 from ....dialects.tile.mma import AMX_MOST, AMX_ROWS, group_of
 from ....lazy_dataclass import dataclass
@@ -288,10 +289,10 @@ def configure_tile_registers(builder: LLVMBody) -> None:
     store = _made(builder, lambda: builder.store(constant.results[0], shapes, ROW_BYTES))
     builder.prologue += (constant, store, _called(builder, "llvm.x86.ldtilecfg", shapes))
     for block in builder.blocks:
-        for op in list(block.ops):
-            if isinstance(op, llvm.CallOp):
+        for op in ops_in(block):
+            if type(op) is llvm.CallOp:
                 block.insert_op_after(_called(builder, "llvm.x86.ldtilecfg", shapes), op)
-            elif isinstance(op, llvm.ReturnOp):
+            elif type(op) is llvm.ReturnOp:
                 block.insert_op_before(_called(builder, "llvm.x86.tilerelease"), op)
 
 

@@ -57,6 +57,38 @@ llvm.func @cases(%x: i32) {
 
 // -----
 
+llvm.func @saturate_wide(%x: f32) {
+  // expected-error@+1 {{result is i32, expected integers of 2 to 16 bits}}
+  %0 = llvm_ext.saturate %x : f32 to i32
+  llvm.return
+}
+
+// -----
+
+llvm.func @saturate_lanes(%x: vector<4xf32>) {
+  // expected-error@+1 {{operand is vector<4xf32> but result is vector<8xi8>: lanes differ}}
+  %0 = llvm_ext.saturate %x : vector<4xf32> to vector<8xi8>
+  llvm.return
+}
+
+// -----
+
+llvm.func @saturate_integers(%x: i32) {
+  // expected-error@+1 {{converts a float to an integer type, found i32 to i8}}
+  %0 = llvm_ext.saturate %x : i32 to i8
+  llvm.return
+}
+
+// -----
+
+llvm.func @saturate_types(%x: f32, %y: f64) {
+  // expected-error@+1 {{expected one or more arguments of one type, and as many results of one type}}
+  %0, %1 = llvm_ext.saturate %x, %y : f32, f64 to i8, i8
+  llvm.return
+}
+
+// -----
+
 // CHECK: llvm.func @valid
 llvm.func @valid(%x: f32) {
   %0 = llvm_ext.freeze %x : f32

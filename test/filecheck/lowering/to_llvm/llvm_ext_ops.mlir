@@ -11,6 +11,10 @@ llvm.func @ops(%x: f32, %v: vector<4xf32>, %i: i32, %p: !llvm.ptr, %m: vector<4x
   %c = llvm_ext.uitofp %i : i32 to bf16
   // CHECK-NEXT: llvm_ext.sitofp %{{.*}} : i32 to f64
   %c2 = llvm_ext.sitofp %i : i32 to f64
+  // CHECK-NEXT: llvm_ext.saturate %{{.*}}, %{{.*}} : vector<4xf32>, vector<4xf32> to vector<4xi8>, vector<4xi8>
+  %c3, %c4 = llvm_ext.saturate %v, %v : vector<4xf32>, vector<4xf32> to vector<4xi8>, vector<4xi8>
+  // CHECK-NEXT: llvm_ext.saturate %{{.*}} unsigned : f32 to i16
+  %c5 = llvm_ext.saturate %x unsigned : f32 to i16
   // CHECK-NEXT: llvm_ext.fcmp "olt" %{{.*}} {fastmathFlags = #llvm.fastmath<nnan>} : vector<4xf32>
   %d = llvm_ext.fcmp "olt" %v, %v {fastmathFlags = #llvm.fastmath<nnan>} : vector<4xf32>
   // CHECK-NEXT: llvm_ext.select %{{.*}} : vector<4xi1>, vector<4xf32>
