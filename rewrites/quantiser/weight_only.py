@@ -104,7 +104,8 @@ def quantize_weights(
     check_kept(module, layers, options.keep, options.keep_kinds)
     for layer in layers:
         place, shape = location_string(layer.op), shape_of(layer.op.operands[1])
-        matrix = None if is_kept(layer, options.keep, options.keep_kinds) else matrix_of(layer, constants, options)
+        is_left = is_kept(layer, options.keep, options.keep_kinds)
+        matrix = None if is_left else matrix_of(layer, constants, options.weights)
         if isinstance(matrix, str):
             emit_remark(layer.op, f"the weights of %{layer.name} stay in floats: {matrix}")
         if matrix is None or isinstance(matrix, str):
@@ -160,8 +161,8 @@ def _moments_of(layer: Layer, name: str, moments: Mapping[str, Array]) -> Array:
     return found
 
 
-def matrix_of(layer: Layer, constants: Constants, options: WeightOptions) -> Array | str:
-    """Returns the weights of a layer, one column per output, or why they stay as they are."""
+def matrix_of(layer: Layer, constants: Constants, dtype: str = "") -> Array | str:
+    """Returns the weights of a layer, one column per output, or why they stay as they are and become no `dtype`."""
     if not isinstance(layer.op, MatmulOp):
         return "weights of few bits are those of products"
     found = constants.array(layer.op.operands[1])
@@ -171,7 +172,7 @@ def matrix_of(layer: Layer, constants: Constants, options: WeightOptions) -> Arr
         return f"they have {found.ndim} dimensions, expected a matrix"
     if not np.isfinite(found).all():
         return "they are not all finite"
-    if options.weights in HALVES and isinstance(halves := half_weights(found, options.weights), str):
+    if dtype in HALVES and isinstance(halves := half_weights(found, dtype), str):
         return halves
     return found
 
