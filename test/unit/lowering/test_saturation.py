@@ -1,4 +1,4 @@
-"""Conversions of floats to narrow integers in maps: one op in the llvm dialect, the same text for LLVM, NumPy's numbers."""
+"""Conversions of floats to narrow integers in maps: one op in the llvm dialect, the same text, the numbers of NumPy."""
 
 from __future__ import annotations
 
