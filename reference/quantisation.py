@@ -52,7 +52,7 @@ def _matmul_packed(
     blocks = np.arange(x.shape[-1]) // block_size
     with np.errstate(all="ignore"):
         if properties.get("rounded_bits", 0):
-            parts = x.astype(own).reshape(*x.shape[:-1], -1, block_size)
+            parts = x.astype(own).reshape(*x.shape[:-1], x.shape[-1] // block_size, block_size)
             most = np.abs(parts).max(axis=-1, keepdims=True)
             inverse = np.where(most > 2.0**-100, own.type(127) / most, own.type(0))
             x = (np.rint(parts * inverse) * (most * own.type(1 / 127))).reshape(x.shape)

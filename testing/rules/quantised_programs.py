@@ -73,15 +73,20 @@ class _Program:
 
 
 def quantised_there_and_back(choose: Chooser) -> str:
-    """Bytes that become floats and bytes again, mostly by the same scale and zero point and of the same type."""
+    """
+    Bytes that become floats and bytes again, mostly by the same scale and zero point and of the same type.
+
+    The floats may be too coarse for all steps of a scale to come back as they were.
+    """
+    real = choose.element(("f32", "f32", "f32", "f16", "bf16"))
     dtype, other = choose.element(BYTES), choose.element(BYTES)
     other = other if rarely(choose, 4) else dtype
-    lines, arguments = [], [f"%q: tensor<3x4x{dtype}>"]
+    lines, arguments = [], [f"%q: tensor<3x40x{dtype}>"]
     numbers: dict[str, tuple[str, str]] = {
-        "s": (str(choose.element((0.25, 0.1, 1.5))), "f32"),
+        "s": (str(choose.element((0.25, 0.1, 1.5))), real),
         "z": (str(choose.element((0, 1, 3, 100))), dtype),
     }
-    numbers["t"] = (str(choose.element((0.25, 0.1, 1.5))) if rarely(choose, 4) else numbers["s"][0], "f32")
+    numbers["t"] = (str(choose.element((0.25, 0.1, 1.5))) if rarely(choose, 4) else numbers["s"][0], real)
     numbers["u"] = (str(choose.element((0, 1, 3, 100))) if rarely(choose, 4) else numbers["z"][0], other)
     for name, (number, type_) in numbers.items():
         if rarely(choose, 8):
@@ -89,10 +94,10 @@ def quantised_there_and_back(choose: Chooser) -> str:
         else:
             lines.append(f"%{name} = graph.full {number} : tensor<{type_}>")
     lines += [
-        f"%r = graph.dequantize %q, %s, %z : (tensor<3x4x{dtype}>, tensor<f32>, tensor<{dtype}>)",
-        f"%y = graph.quantize %r, %t, %u : (tensor<3x4xf32>, tensor<f32>, tensor<{other}>)",
+        f"%r = graph.dequantize %q, %s, %z : (tensor<3x40x{dtype}>, tensor<{real}>, tensor<{dtype}>)",
+        f"%y = graph.quantize %r, %t, %u : (tensor<3x40x{real}>, tensor<{real}>, tensor<{other}>)",
     ]
-    return _text(lines, arguments, f"tensor<3x4x{other}>")
+    return _text(lines, arguments, f"tensor<3x40x{other}>")
 
 
 def bytes_with_signs(choose: Chooser) -> str:
@@ -226,6 +231,24 @@ def product_of_packed_weights(choose: Chooser) -> str:
     return _text(lines, [f"%x: tensor<{batch}5x32x{real}>"], f"tensor<{batch}5x3x{real}>")
 
 
+def pool_of_integers(choose: Chooser) -> str:
+    """A window over what integers stand for, mostly of one positive scale, and of integers that ops compute on."""
+    dtype = choose.element((*BYTES, *BYTES, "i16", "i4", "ui2"))
+    channels = "3x" if rarely(choose, 5) else ""
+    program = _Program(choose, arguments=[f"%q: tensor<2x3x5x4x{dtype}>"])
+    if channels or rarely(choose, 6):
+        program.arguments.append(f"%sq: tensor<{channels}f32>")
+    else:
+        number = choose.element((0.25, 0.1, 1.5)) * (-1 if rarely(choose, 5) else 1)
+        program.lines.append(f"%sq = graph.full {number} : tensor<f32>")
+    program.arguments.append(f"%zq: tensor<{channels}{dtype}>")
+    program.dequantised("r", "q", f"2x3x5x4x{dtype}", channels, 1)
+    padding = choose.element(("", ", padding = [1, 0, 1, 1]"))
+    extents = "6x4" if padding else "4x3"
+    program.lines.append(f"%y = graph.max_pool2d %r, pool_size = [2, 2]{padding} : (tensor<2x3x5x4xf32>)")
+    return program.text(f"tensor<2x3x{extents}xf32>")
+
+
 def _dense(choose: Chooser, numbers: Sequence[int], shape: tuple[int, ...]) -> str:
     """Returns numbers as the elements of a constant of a shape."""
     if not shape:
@@ -236,6 +259,7 @@ def _dense(choose: Chooser, numbers: Sequence[int], shape: tuple[int, ...]) -> s
 PROGRAMS: Final[dict[str, Generator]] = {
     "signed-bytes": bytes_with_signs,
     "integer-quantize-of-dequantize": quantised_there_and_back,
+    "integer-max-pool": pool_of_integers,
     "integer-matmul": product_of_bytes,
     "integer-conv2d": convolution_of_bytes,
     "packed-matmul": product_of_packed_weights,

@@ -73,6 +73,15 @@ def test_native_code_converts_between_all_pairs_of_types() -> None:
     check_natively(CASTS, 5)
 
 
+def test_packed_products_of_no_rows() -> None:
+    """The reference did not round blocks of no rows. Found by the test of the families."""
+    operands = [TensorSpec(*each) for each in (((1, 0, 16), "f32"), ((1, 8), "ui8"), ((1, 8), "f32"), ((1, 8), "ui8"))]
+    properties = (("bits", 4), ("block_size", 2), ("rounded_bits", 8))
+    packed = OpCase("matmul_packed", tuple(operands), properties, ("moderate", "any", "moderate", "any"))
+    check_by_te(packed, 1)
+    check_natively([packed], 1)
+
+
 def test_infinite_weights_at_padding() -> None:
     """
     Products with padding are left out here: a sum is a number where the reference has NaN. Found by the test of the
