@@ -48,7 +48,7 @@ def test_every_op_is_in_a_family() -> None:
 def test_explainer_tells_types() -> None:
     take = next(op for op in Graph.operations if op.name == "graph.take")
     assert documentation.explain(take) == (
-        "types:\n  operand: f16 bf16 f32 f64, i8 … i64, ui8 … ui64, i2 i4 ui2 ui4, i1\n"
+        "types:\n  operand: f16 bf16 f32 f64, i8 … i64, ui8 … ui64, i2 i4 ui2 ui4, i1, f8E4M3FN f8E5M2\n"
         "  indices: i8 … i64, ui8 … ui64\n  axis: an integer"
     )
     assert documentation.explain(Operation) is None
