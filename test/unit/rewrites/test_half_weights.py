@@ -53,7 +53,7 @@ def program(left: tuple[int, ...], stored: tuple[int, ...], dtype: str, *, trans
 }}"""
 
 
-@pytest.mark.ci_cases(4)
+@pytest.mark.ci_cases(2)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("transposed", [False, True])
 @pytest.mark.parametrize("dtype", ["f16", "bf16"])
