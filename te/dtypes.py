@@ -186,6 +186,13 @@ def accumulator(dtype: str) -> str:
     return TABLE[dtype].compute or dtype
 
 
+def product_type(one: str, other: str) -> str:
+    """Returns the element type of products: that of both, or for two floats f32, f64 if one of them is f64."""
+    if one == other:
+        return one
+    return "f64" if "f64" in (one, other) else "f32"
+
+
 @cache
 def numpy_dtype(dtype: str) -> np.dtype[Any]:
     """Returns the NumPy type of an element type, `ml_dtypes.bfloat16` for bf16."""

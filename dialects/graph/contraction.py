@@ -5,6 +5,7 @@ from __future__ import annotations
 from xdsl.irdl import irdl_op_definition
 
 from ...core.messages.articles import with_article
+from ...te.dtypes import product_type
 from .base import NUMBERS, PureGraphOp, tensor_operand, tensor_result
 from .element_types import CLASSES, class_text
 from .normal_form import RESULT_TYPE
@@ -21,13 +22,6 @@ def result_dtype(dtype: str, out_dtype: str | None) -> str:
         wanted = with_article(class_text(letter))
         raise ShapeError(f"out_dtype is {out_dtype}, expected {wanted} type because the operands are {dtype}")
     return out_dtype
-
-
-def product_dtype(lhs: str, rhs: str) -> str:
-    """Returns the element type of products: that of the operands, or for two floats f32, f64 if one of them is f64."""
-    if lhs == rhs:
-        return lhs
-    return "f64" if "f64" in (lhs, rhs) else "f32"
 
 
 @irdl_op_definition
@@ -58,7 +52,7 @@ class MatmulOp(PureGraphOp):
 
     @classmethod
     def infer(cls, lhs: Shaped, rhs: Shaped, *, out_dtype: str | None) -> tuple[Shaped, ...]:
-        dtype = result_dtype(product_dtype(lhs.dtype, rhs.dtype), out_dtype)
+        dtype = result_dtype(product_type(lhs.dtype, rhs.dtype), out_dtype)
         return (Shaped(matmul(lhs.shape, rhs.shape), dtype),)
 
 

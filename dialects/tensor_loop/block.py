@@ -16,7 +16,7 @@ from xdsl.dialects.builtin import (
     i32,
     i64,
 )
-from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, BlockArgument, Region, SSAValue
 from xdsl.ir.affine import AffineExpr, AffineMap
 from xdsl.irdl import (
     AttrSizedOperandSegments,
@@ -38,7 +38,7 @@ from ...core.ir.reprs import ShownOp
 from ..traits import ClosedToLoops
 from .affine_expressions import bounds, is_linear, show_affine, well_formed
 from .block_syntax import BlockParts, parse_block, print_head
-from .loops import LoopOp, loop_variable_range
+from .loops import loop_variable_range
 from .regions import BufferRegion, body_accesses, covers, infer_regions, region_properties, regions_of, shape_of
 from .syntax import (
     AXIS_KINDS,
@@ -53,6 +53,7 @@ from .syntax import (
     verify_extents,
 )
 from .terminators import YieldOp, complete_bodies
+from .uses import verify_uses
 
 
 @irdl_op_definition
@@ -288,7 +289,7 @@ def _verify_block(op: BlockOp) -> None:
     _verify_region_shapes(subject, op, "read")
     _verify_region_shapes(subject, op, "write")
     _verify_init(subject, op)
-    _verify_uses(subject, op)
+    verify_uses(subject, op)
     _verify_regions(subject, op)
 
 
@@ -391,36 +392,6 @@ def _verify_init(subject: str, op: BlockOp) -> None:
                 raise VerifyException(
                     f"{subject}: init uses the reduce axis {value_name(operand)}; init may use spatial axes only"
                 )
-
-
-def _verify_uses(subject: str, op: BlockOp) -> None:
-    """Verifies that the body uses nothing that is defined inside a loop around it."""
-    checked: set[SSAValue] = set()
-    for nested in op.body.block.walk():
-        for operand in nested.operands:
-            if operand in checked:
-                continue
-            checked.add(operand)
-            if _varies_outside(operand, op):
-                raise VerifyException(f"{subject}: '{nested.name}' uses {_what(operand)}; use a block axis")
-
-
-def _what(value: SSAValue) -> str:
-    if isinstance(value, BlockArgument):
-        return f"the loop variable {value_name(value)}"
-    return f"{value_name(value)}, which is computed inside a loop"
-
-
-def _varies_outside(value: SSAValue, op: BlockOp) -> bool:
-    """Returns whether `value` is defined inside a loop that is around `op`."""
-    block: Block | None = value.block if isinstance(value, BlockArgument) else _block_of(value)
-    parent = None if block is None else block.parent_op()
-    return isinstance(parent, LoopOp) and parent.is_ancestor(op)
-
-
-def _block_of(value: SSAValue) -> Block | None:
-    owner = value.owner
-    return owner.parent_block() if isinstance(owner, Operation) else owner
 
 
 def _verify_regions(subject: str, op: BlockOp) -> None:

@@ -9,12 +9,13 @@ from xdsl.ir import SSAValue
 
 from ...core.ir.element_types import dtype_name
 from ...dialects.graph.base import plain_properties
-from ...dialects.graph.contraction import Conv2dOp, MatmulOp, product_dtype
+from ...dialects.graph.contraction import Conv2dOp, MatmulOp
 from ...dialects.graph.element_types import class_members
 from ...dialects.graph.movement import PadOp, PermuteDimsOp
 from ...patterns.language.constants import element_type, is_float_type
 from ...patterns.language.match import Match, as_value
 from ...patterns.language.registry import Thing, builder, condition
+from ...te.dtypes import product_type
 from .conditions import holds_all, permutation
 from .movement_builders import permuted
 from .shared_builders import changed, made
@@ -60,7 +61,7 @@ def narrower(match: Match, value: Thing, converted: Thing) -> bool:
 def product_has_type(match: Match, op: MatmulOp, left: Thing, right: Thing) -> bool:
     """There is a product like `op` of elements of the types of `left` and `right`, and it has the type of `op`."""
     given, types = plain_properties(op)["out_dtype"], [_dtype_of(thing) for thing in (left, right)]
-    return set(types) <= set(class_members("F")) and (given or product_dtype(*types)) == _dtype_of(op)
+    return set(types) <= set(class_members("F")) and (given or product_type(*types)) == _dtype_of(op)
 
 
 @builder("transposed-product")

@@ -92,8 +92,7 @@ def matmul(x: Tensor, y: Tensor, out_dtype: str | None = None) -> Tensor:
         y_indices = broadcast_indices(y.shape[:-2], batch, outer) + (k,) + column
         return x[x_indices], y[y_indices]
 
-    wide = ("f64" if "f64" in (x.dtype, y.dtype) else "f32") if is_mixed else x.dtype
-    dtype = _result_type("matmul", x, out_dtype, wide)
+    dtype = _result_type("matmul", x, out_dtype, dtypes.product_type(x.dtype, y.dtype))
     names = [f"b{dim}" for dim in range(len(batch))] + ["m"] * len(rows) + ["n"] * len(columns)
     shape = batch + rows + columns
     return sum_of_products("matmul", shape, names, (k,), factors, dtype)

@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
+from ...te.dtypes import product_type
 from ..programs.ir_generators import Chooser
 from .quantised_programs import GENERATORS
-
-
-def _wider(one: str, other: str) -> str:
-    """Returns the element type of a product."""
-    if one == other:
-        return one
-    return "f64" if "f64" in (one, other) else "f32"
 
 
 def _product(choose: Chooser, moved: bool) -> str:
@@ -18,7 +12,7 @@ def _product(choose: Chooser, moved: bool) -> str:
     left, narrow = choose.element(("f32", "f16", "bf16", "f64")), choose.element(("f16", "bf16", "f32", "f8E5M2", "i8"))
     wide = choose.element(("f32", "f32", "f64", "f16", "bf16"))
     before = "4x3" if moved else "3x4"
-    result = f"tensor<2x4x{_wider(left, wide)}>"
+    result = f"tensor<2x4x{product_type(left, wide)}>"
     lines = [f"%f = graph.astype %w, dtype = {wide} : (tensor<{before}x{narrow}>) -> tensor<{before}x{wide}>"]
     if moved:
         lines.append(f"%p = graph.permute_dims %f : (tensor<4x3x{wide}>) -> tensor<3x4x{wide}>")
