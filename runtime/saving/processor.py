@@ -17,7 +17,10 @@ def needed_features(target: CodeTarget, uses_tiles: bool) -> tuple[str, ...]:
 
 
 def best_level(levels: Sequence[Level]) -> Level | None:
-    """Returns the level with the most features among those that this process can run, None where there is none."""
+    """
+    Returns the level with the most features among those that this process can run, None where there is none. With as
+    many features, code for the processor it was saved on comes before code for any of its kind.
+    """
     here = host_code_target()
     enabled = {word[1:] for word in here.written if word.startswith("+")}
     fitting = [
@@ -25,4 +28,4 @@ def best_level(levels: Sequence[Level]) -> Level | None:
         for level in levels
         if level.triple == here.triple and level.interface == INTERFACE and enabled.issuperset(level.features)
     ]
-    return max(fitting, key=lambda level: len(level.features), default=None)
+    return max(fitting, key=lambda level: (len(level.features), level.name == "host"), default=None)

@@ -10,7 +10,7 @@ import stepwell
 from counts import FULL
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from stepwell.core.passes.context import PassContext
+from named_machines import scheduled_for
 from stepwell.core.passes.pipelines import run_pipeline
 from stepwell.core.text.parsing import make_context, parse, parse_text
 from stepwell.schedule.tuned.kernels import kernels_of
@@ -68,7 +68,7 @@ def scheduled(image: Sizes, window: Sizes, tiling: str, pad: int = 1, step: int 
 
 
 def compiled(module: ModuleOp, w: Any, pipeline: str = "apply-schedule,finish") -> stepwell.Executable:
-    with PassContext(opt_level=3, config={"target": "x86-64-v4"}):
+    with scheduled_for("x86-64-v4"):
         return stepwell.compile(module, pipeline=pipeline, weights={"w1": w}, cache=False, threads=1, tuning=False)
 
 

@@ -8,7 +8,7 @@ import stepwell
 from counts import FULL
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from stepwell.core.passes.context import PassContext
+from named_machines import scheduled_for
 from stepwell.core.text.parsing import parse
 from xdsl.utils.exceptions import DiagnosticException
 
@@ -77,20 +77,20 @@ def test_every_legal_tiling_gives_the_product(
     text = text_of(m, n, k, written(rows, vectors, packed, parts, panels, outside), constant)
     generator = np.random.default_rng(m * n * k)
     x, w = (generator.integers(-3, 4, shape).astype(np.float32) for shape in ((m, k), (k, n)))
-    with PassContext(opt_level=3, config={"target": "x86-64-v4"}):
+    with scheduled_for("x86-64-v4"):
         exe = stepwell.compile(text, cache=False, threads=1, tuning=False, weights={"w": w} if constant else None)
     np.testing.assert_array_equal(exe(*([x] if constant else [x, w]))[0], np.maximum(x @ w, 0))
 
 
 def test_the_tiling_is_what_the_tiles_are_cut_by() -> None:
     text = text_of(12, 64, 40, "#schedule.tiling<rows = 3, columns = 32>")
-    with PassContext(opt_level=3, config={"target": "x86-64-v4"}):
+    with scheduled_for("x86-64-v4"):
         assert "vector<3x32xf32>" in stepwell.compile(text, cache=False, tuning=False).ir("tensor_loop")
 
 
 def test_a_tile_larger_than_the_result_is_cut_to_it() -> None:
     text = text_of(2, 16, 8, "#schedule.tiling<rows = 6, columns = 64>")
-    with PassContext(opt_level=3, config={"target": "x86-64-v4"}):
+    with scheduled_for("x86-64-v4"):
         assert "vector<2x16xf32>" in stepwell.compile(text, cache=False, tuning=False).ir("tensor_loop")
 
 
@@ -105,10 +105,7 @@ REFUSED = {
 @pytest.mark.parametrize("constant", [False, True])
 def test_a_tiling_that_does_not_fit_is_an_error(words: str, constant: bool) -> None:
     module = parse(text_of(12, 128, 40, f"#schedule.tiling<{words}>", constant))
-    with (
-        PassContext(opt_level=3, config={"target": "x86-64-v4"}),
-        pytest.raises(DiagnosticException) as found,
-    ):
+    with scheduled_for("x86-64-v4"), pytest.raises(DiagnosticException) as found:
         stepwell.compile(module, weights={"w": np.zeros((40, 128), np.float32)}, cache=False, tuning=False)
     assert f"block \"mm\" cannot have 'stepwell.tiling' = #schedule.tiling<{words}>: {REFUSED[words]}" in str(
         found.value

@@ -12,7 +12,7 @@ import stepwell
 from counts import FULL
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from stepwell.core.passes.context import PassContext
+from named_machines import scheduled_for
 from stepwell.core.passes.pipeline_text import parse_pipeline
 from stepwell.core.text.parsing import make_context, parse_text
 from stepwell.dialects import tile
@@ -254,7 +254,7 @@ def test_the_tiles_of_a_panel_ask_for_all_of_the_next(rows: int) -> None:
       }}
     }}"""
     a, w = integers(1, 2, rows, depth), integers(2, depth, columns)
-    with PassContext(config={"target": "x86-64-v4"}):
+    with scheduled_for("x86-64-v4"):
         exe = stepwell.compile(text, weights={"w": w}, cache=False, threads=1)
         np.testing.assert_array_equal(exe(a)[0], a @ w)
         module = parse_text(make_context(), exe.ir("tensor_loop"), "tiles.mlir")
@@ -298,7 +298,8 @@ def compiled_as(tiling: Tiling, text: str, **weights: Any) -> Any:
 
     original, given_tiling.choose_tiling = given_tiling.choose_tiling, chosen
     try:
-        return stepwell.compile(text, cache=False, threads=1)
+        with scheduled_for("x86-64-v4"):
+            return stepwell.compile(text, cache=False, threads=1)
     finally:
         given_tiling.choose_tiling = original
 

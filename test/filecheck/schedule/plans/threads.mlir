@@ -1,5 +1,5 @@
 // RUN: stepwell-opt %s -p 'graph-optimize,to-loops,plan-schedules{target="x86-64-v4"}' | filecheck %s
-// RUN: stepwell-opt %s -p 'graph-optimize,to-loops,plan-schedules{target="x86-64-v4"},apply-schedule-plan' | filecheck %s --check-prefix LOOPS
+// RUN: stepwell-opt %s -p 'graph-optimize,to-loops,plan-schedules{target="x86-64-v4"},apply-schedule-plan{target="x86-64-v4"}' | filecheck %s --check-prefix LOOPS
 
 /// The product takes much longer than waking threads. So they are awake, and share the small loop after it too.
 // CHECK-LABEL: tensor_loop.func private @matmul(
