@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from xdsl.context import Context
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp, TensorType
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 
 from ...core.ir.structural_hash import Texts, structural_hash_of_ops
 from ...core.ir.symbols import symbol
@@ -15,8 +15,9 @@ from ...core.messages.locations import copy_location
 from ...core.messages.origins import Shared, fuse
 from ...core.passes.applications import allowed
 from ...core.passes.base import StepwellPass
+from ...core.roles import PREPARE
 from ...dialects.graph.calls import CallKernelOp
-from ...dialects.graph.constants import FullOp
+from ...dialects.graph.constants import ConstantOp, FullOp
 from ...lazy_dataclass import dataclass
 from ...patterns.language.constants import is_constant_op, splat_number
 from ...patterns.language.functions import PRIMITIVE, NameSupply, Purity, captured_values, outlined
@@ -35,8 +36,9 @@ class ApplyFusionPlanPass(StepwellPass):
     The function is named after its ops. The values that the group takes from outside are its parameters, in the order
     of use. Its results are what is used outside, in the order of the ops. What needs one of several results and stands
     before the last op of the group moves behind it. Groups that compute the same share one function. Constants all of
-    whose elements are one number are copied into it. The plan is removed, and ops that are alone in their group stay
-    where they are. The groups are those of `graph.group`, whoever wrote it.
+    whose elements are one number are copied into it. In prepare functions those without dimensions are parameters, so
+    that more groups share one. The plan is removed, and ops that are alone in their group stay where they are. The
+    groups are those of `graph.group`, whoever wrote it.
 
     Before:
         %0 = graph.add %x, %b {graph.group = 0 : i64} : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
@@ -107,6 +109,8 @@ def _outline(ops: list[Operation], made: _Functions, purity: Purity) -> None:
     outputs = _outputs(ops)
     root = _gathered(ops) if any(value.owner is not ops[-1] for value in outputs) else ops[-1]
     copied, splats = _splats(ops)
+    if _runs_once(block):
+        copied = _as_data(copied, block, ops[0])
     inputs = captured_values([*copied, *ops])
     name = made.name_of([*copied, *ops], outputs, inputs, function_stem(ops))
     # The constructor would take as long as the hash of a group.
@@ -180,6 +184,35 @@ def _splats(ops: Sequence[Operation]) -> tuple[list[FullOp], list[Operation]]:
                 operands[index] = full.results[0]
         op.operands = operands
     return list(copied.values()), list(sources)
+
+
+def _runs_once(block: Block) -> bool:
+    """Returns whether `block` is the body of a function that makes something of weights when they are loaded."""
+    function = block.parent_op()
+    return function is not None and PREPARE in function.attributes
+
+
+def _as_data(copied: list[FullOp], block: Block, before: Operation) -> list[FullOp]:
+    """
+    Makes tensors of the numbers in `copied` that stay outside, and returns the others.
+
+    A net has hundreds of small functions that prepare scales, and they differ in such numbers only. With the numbers
+    as parameters, those of one shape are one kernel.
+    """
+    left: list[FullOp] = []
+    for full in copied:
+        value = full.results[0]
+        type_, number = value.type, splat_number(value)
+        if number is None or not isinstance(type_, TensorType) or type_.get_shape():
+            left.append(full)
+            continue
+        constant = ConstantOp.from_values([number], type_)
+        constant.results[0].name_hint = value.name_hint
+        copy_location(full, constant)
+        block.insert_op_before(constant, before)
+        value.replace_all_uses_with(constant.results[0])
+        full.erase()
+    return left
 
 
 def _as_full(value: SSAValue) -> FullOp | None:

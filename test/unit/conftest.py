@@ -24,7 +24,7 @@ gc.disable()
 _UNHEALTHY = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example]
 
 settings.register_profile(
-    "ci", max_examples=6, derandomize=True, deadline=None, database=None, suppress_health_check=_UNHEALTHY
+    "ci", max_examples=4, derandomize=True, deadline=None, database=None, suppress_health_check=_UNHEALTHY
 )
 settings.register_profile(
     "full", max_examples=200, deadline=None, database=None, print_blob=True, suppress_health_check=_UNHEALTHY

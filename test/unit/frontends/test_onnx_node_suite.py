@@ -1,6 +1,6 @@
 """
 The node tests of the `onnx` package: every case that counts is imported and run natively, or refused at import. CI runs
-a sixth of a fixed sample that has one case of each operator. `STEPWELL_FULL=1` runs all, and compares
+a twelfth of a fixed sample that has one case of each operator. `STEPWELL_FULL=1` runs all, and compares
 docs/onnx_coverage.md (`STEPWELL_UPDATE_DOCS=1` writes it).
 """
 
@@ -19,7 +19,7 @@ from onnx_node_report import PAGE, page
 from onnx_node_runner import CRASHES, DIFFERS, FAILS, HANGS, PASSES, REFUSED, Outcome, Worker, outcomes
 from onnx_node_suite import counted_cases
 
-PARTS = 6
+PARTS = 12
 """The sample is in parts, of which CI runs one."""
 
 STRIDE = 120
