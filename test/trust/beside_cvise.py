@@ -1,7 +1,7 @@
 """
 Programs of failing.py reduced by `stepwell reduce` and by C-Vise, on the same text with the same predicate.
 
-`python test/trust/beside_cvise.py [--kinds KIND …] [--most 300] [--seconds 60]` prints the table of
+`python test/trust/beside_cvise.py [--kinds KIND …] [--least 100] [--most 300] [--seconds 60]` prints the table of
 docs/acceptance/reduce.md. The predicate is a command for both. It asks a server that has loaded what it needs, so that
 its start takes no time. A program has to be valid for it, unless the whole one is not. Ours ends by itself; C-Vise has
 so many seconds. C-Vise is a package of Debian and Ubuntu (`cvise`).
@@ -122,6 +122,7 @@ def _by_cvise(folder: Path, script: Path, seconds: float) -> list[Any]:
 def main() -> int:
     """Prints the table. Returns 0."""
     parser = argparse.ArgumentParser()
+    parser.add_argument("--least", type=int, default=0, help="leave out programs of fewer ops than this")
     parser.add_argument("--most", type=int, default=3000, help="leave out programs of more ops than this")
     parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument("--kinds", nargs="*", default=list(SIZES))
@@ -133,7 +134,7 @@ def main() -> int:
     print(f"| kind | ops | bytes | {ours} | {other} |")
     print("|---|---|---|---|---|---|---|---|---|")
     for case in CASES:
-        if case.size <= options.most and case.kind in options.kinds:
+        if options.least <= case.size <= options.most and case.kind in options.kinds:
             with TemporaryDirectory() as folder:
                 print("| " + " | ".join(map(str, measured(case, Path(folder), options.seconds))) + " |", flush=True)
     return 0
