@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from xdsl.context import Context
 from xdsl.dialects import func
-from xdsl.dialects.builtin import ModuleOp, TensorType
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation, SSAValue
 
 from ...core.ir.structural_hash import Texts, structural_hash_of_ops
 from ...core.ir.symbols import symbol
-from ...core.messages.locations import copy_location
 from ...core.messages.origins import Shared, fuse
 from ...core.passes.applications import allowed
 from ...core.passes.base import StepwellPass
-from ...core.roles import PREPARE
 from ...dialects.graph.calls import CallKernelOp
-from ...dialects.graph.constants import ConstantOp, FullOp
 from ...lazy_dataclass import dataclass
-from ...patterns.language.constants import is_constant_op, splat_number
 from ...patterns.language.functions import PRIMITIVE, NameSupply, Purity, captured_values, outlined
 from ...patterns.running.driver import is_dead
+from .numbers import Group, open_numbers
 from .plan import erase_plan, has_plan, planned_functions, read_plan
 
 MOST_NAMES = 6
@@ -36,9 +33,10 @@ class ApplyFusionPlanPass(StepwellPass):
     The function is named after its ops. The values that the group takes from outside are its parameters, in the order
     of use. Its results are what is used outside, in the order of the ops. What needs one of several results and stands
     before the last op of the group moves behind it. Groups that compute the same share one function. Constants all of
-    whose elements are one number are copied into it. In prepare functions those without dimensions are parameters, so
-    that more groups share one. The plan is removed, and ops that are alone in their group stay where they are. The
-    groups are those of `graph.group`, whoever wrote it.
+    whose elements are one number are copied into it. Where groups differ only in such numbers that have no dimensions
+    and are added, subtracted or multiplied, these numbers are parameters, so that the groups share one. The plan is
+    removed, and ops that are alone in their group stay where they are. The groups are those of `graph.group`, whoever
+    wrote it.
 
     Before:
         %0 = graph.add %x, %b {graph.group = 0 : i64} : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
@@ -55,14 +53,16 @@ class ApplyFusionPlanPass(StepwellPass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         planned = [(each, read_plan(each)) for each in planned_functions(op) if has_plan(each)]
         made = _Functions(op)
-        purity = Purity(op)
+        chosen: list[Group] = []
         for function, groups in planned:
             erase_plan(function)
-            for ops in groups:
-                if len(ops) > 1 and allowed("fusion", self.name, ops[-1]):
-                    _outline(ops, made, purity)
-                    self.count("groups fused")
-                    self.count("ops in them", len(ops))
+            chosen += [Group.of(ops) for ops in groups if len(ops) > 1 and allowed("fusion", self.name, ops[-1])]
+        open_numbers(chosen, made.texts)
+        for group in chosen:
+            _outline(group, made)
+            self.count("groups fused")
+            self.count("ops in them", len(group.ops))
+        _erase_dead({source: None for group in chosen for source in group.sources}, Purity(op))
         made.shared.settle()
         self.count("functions", len(made.by_hash))
 
@@ -71,7 +71,7 @@ class _Functions:
     """The functions made so far, one for all groups that compute the same."""
 
     def __init__(self, module: ModuleOp):
-        self._module, self._names, self._texts = module, NameSupply(module), Texts()
+        self._module, self._names, self.texts = module, NameSupply(module), Texts()
         self._made: dict[str, func.FuncOp] = {}
         self.shared = Shared()
         self.by_hash: dict[str, str] = {}
@@ -80,7 +80,7 @@ class _Functions:
         self, ops: Sequence[Operation], outputs: Sequence[SSAValue], inputs: Sequence[SSAValue], stem: str
     ) -> str:
         """Returns the name of a function with copies of `ops` that gives `outputs`, results of some of them."""
-        key = structural_hash_of_ops(ops, inputs, self._texts)
+        key = structural_hash_of_ops(ops, inputs, self.texts)
         if tuple(outputs) != tuple(ops[-1].results):
             places = {result: f" {number}.{result.index}" for number, op in enumerate(ops) for result in op.results}
             key += "".join(places[value] for value in outputs)  # pyright: ignore[reportArgumentType]
@@ -102,15 +102,13 @@ class _Functions:
                 self.shared.add(inner, other.location)
 
 
-def _outline(ops: list[Operation], made: _Functions, purity: Purity) -> None:
+def _outline(group: Group, made: _Functions) -> None:
     """Puts a call of the function of a group in the place of its last op. What needs an earlier result follows."""
+    ops, copied = group.ops, group.copied
     block = ops[0].parent
     assert block is not None
     outputs = _outputs(ops)
     root = _gathered(ops) if any(value.owner is not ops[-1] for value in outputs) else ops[-1]
-    copied, splats = _splats(ops)
-    if _runs_once(block):
-        copied = _as_data(copied, block, ops[0])
     inputs = captured_values([*copied, *ops])
     name = made.name_of([*copied, *ops], outputs, inputs, function_stem(ops))
     # The constructor would take as long as the hash of a group.
@@ -126,7 +124,11 @@ def _outline(ops: list[Operation], made: _Functions, purity: Purity) -> None:
         op.erase()
     for full in copied:
         full.erase()
-    for op in splats:
+
+
+def _erase_dead(sources: Iterable[Operation], purity: Purity) -> None:
+    """Erases the constants among `sources` that nothing uses any more."""
+    for op in sources:
         if is_dead(op, purity):
             op.detach()
             op.erase()
@@ -162,71 +164,6 @@ def _gathered(ops: Sequence[Operation]) -> Operation:
         op.detach()
         block.insert_op_after(op, last)
     return last
-
-
-def _splats(ops: Sequence[Operation]) -> tuple[list[FullOp], list[Operation]]:
-    """
-    Returns the constants of one number that `ops` use, as `graph.full` ops to copy, and the ops that may be unused
-    afterwards.
-
-    In a loop function such a number is part of the arithmetic instead of a tensor that is read. A NaN stays outside,
-    because a number does not keep its bits.
-    """
-    copied: dict[SSAValue, FullOp] = {}
-    sources: dict[Operation, None] = {}
-    for op in ops:
-        operands = list(op.operands)
-        for index, value in enumerate(operands):
-            source = value.owner
-            if isinstance(source, Operation) and (full := copied.get(value) or _as_full(value)) is not None:
-                copied[value] = full
-                sources[source] = None
-                operands[index] = full.results[0]
-        op.operands = operands
-    return list(copied.values()), list(sources)
-
-
-def _runs_once(block: Block) -> bool:
-    """Returns whether `block` is the body of a function that makes something of weights when they are loaded."""
-    function = block.parent_op()
-    return function is not None and PREPARE in function.attributes
-
-
-def _as_data(copied: list[FullOp], block: Block, before: Operation) -> list[FullOp]:
-    """
-    Makes tensors of the numbers in `copied` that stay outside, and returns the others.
-
-    A net has hundreds of small functions that prepare scales, and they differ in such numbers only. With the numbers
-    as parameters, those of one shape are one kernel.
-    """
-    left: list[FullOp] = []
-    for full in copied:
-        value = full.results[0]
-        type_, number = value.type, splat_number(value)
-        if number is None or not isinstance(type_, TensorType) or type_.get_shape():
-            left.append(full)
-            continue
-        constant = ConstantOp.from_values([number], type_)
-        constant.results[0].name_hint = value.name_hint
-        copy_location(full, constant)
-        block.insert_op_before(constant, before)
-        value.replace_all_uses_with(constant.results[0])
-        full.erase()
-    return left
-
-
-def _as_full(value: SSAValue) -> FullOp | None:
-    """Returns the constant as a new `graph.full`, or `None` when it is no constant of one number."""
-    assert isinstance(value.owner, Operation)
-    if not is_constant_op(value.owner) or not isinstance(value.type, TensorType):
-        return None
-    number = splat_number(value)
-    if number is None or number != number:
-        return None
-    full = FullOp(bool(number) if str(value.type.element_type) == "i1" else number, value.type)
-    full.results[0].name_hint = value.name_hint
-    copy_location(value.owner, full)
-    return full
 
 
 def function_stem(ops: Sequence[Operation]) -> str:

@@ -184,11 +184,12 @@ class DotProductNest:
         batch = [axis for axis in c.outer if axis in c.b.axes()]
         buffers = self._buffers(packed)
         shared = [axis for axis in c.outer if axis not in batch]
+        signs = None if buffers.start is None else self._signs()
         with layouts.over(batch):
             if packed is None:
                 layouts.pack(buffers.b)
-            if buffers.start is not None:
-                self._start(buffers.b, buffers.start)
+            if buffers.start is not None and signs is not None:
+                self._start(buffers.b, signs, buffers.start)
             if is_image(c):
                 self._tiles(buffers, shared)
                 return
@@ -211,22 +212,27 @@ class DotProductNest:
         b = layouts.buffer("packed", self.element, *layouts.panels_shape) if packed is None else packed
         return _Buffers(a, b, layouts.buffer("start", i32, layouts.columns) if self.dots.flip else None)
 
-    def _start(self, panels: SSAValue, target: SSAValue) -> None:
-        """Emits `target[n] = initial value - sum over k of 128 * b[k, n]`, where the byte of 128 may mean -128."""
+    def _signs(self) -> SSAValue:
+        """Emits a row of the byte of 128, which stands before the loops over batches, as all of them read it."""
         builder, layouts = self.builder, self.layouts
-        factors = layouts.buffer("factors", i8, 1, DEPTH * GROUP)
+        signs = layouts.buffer("factors", i8, 1, DEPTH * GROUP)
         with (
             builder.nest([DEPTH * GROUP], ["k"], "vectorized") as (k,),
             layouts.blocked("factors", [Bound("spatial", k, DEPTH * GROUP, "vk")]) as (_, (vk,)),
         ):
-            layouts.put(builder.constant(IntegerAttr(SIGN, i8)), factors, 0, vk)
+            layouts.put(builder.constant(IntegerAttr(SIGN, i8)), signs, 0, vk)
+        return signs
+
+    def _start(self, panels: SSAValue, signs: SSAValue, target: SSAValue) -> None:
+        """Emits `target[n] = initial value - sum over k of 128 * b[k, n]`, where the byte of 128 may mean -128."""
+        builder, layouts = self.builder, self.layouts
         first = 0
         for width, count in split_columns(layouts.columns, layouts.width):
             with builder.loop(count, "p") as p:
                 axes = [Bound("spatial", p + first, first + count, "vp")]
                 with layouts.blocked("column_sums", axes) as (_, (vp,)):
                     type_ = VectorType(i32, [1, width])
-                    left = Place(factors, (builder.value(0), builder.value(0)), (0, 1), (1, 1))
+                    left = Place(signs, (builder.value(0), builder.value(0)), (0, 1), (1, 1))
                     groups = layouts.panels_shape[1]
                     total = self._sum(lambda _, left=left: left, panels, (vp, 0), groups, self._splat(type_, 0))
                     initial = self._splat(type_, self._initial)

@@ -6,8 +6,11 @@ import random
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 import stepwell
+from hypothesis import given
+from hypothesis import strategies as st
 from stepwell.analysis.kinds import OpKind
 from stepwell.analysis.post_dominators import PostDominators
 from stepwell.core.ir.verification import VerificationError
@@ -17,6 +20,7 @@ from stepwell.core.passes.pipeline_text import parse_pipeline
 from stepwell.core.passes.pipelines import run_pipeline
 from stepwell.core.text.parsing import make_context, parse_text
 from stepwell.dialects.pattern.groups import GROUP_KINDS
+from stepwell.patterns.language.functions import PRIMITIVE
 from stepwell.rewrites.fusion import rules as fusion_rules
 from stepwell.rewrites.fusion.apply_fusion_plan import ApplyFusionPlanPass
 from stepwell.rewrites.fusion.groups import merged_kind
@@ -29,6 +33,10 @@ from xdsl.ir import Block, Operation
 ROOT = Path(__file__).resolve().parents[3]
 PAGE = (ROOT / "docs" / "fusion.md").read_text(encoding="utf-8")
 RULES = (ROOT / "rewrites" / "fusion" / "fusion.mlir").read_text(encoding="utf-8")
+
+
+M = "tensor<4x4xf32>"
+NUMBERS = st.floats(-2, 2, width=32)
 
 
 def ran(text: str, pipeline: str) -> ModuleOp:
@@ -355,6 +363,35 @@ class TestPlans:
         module = ran(text, "plan-fusion,apply-fusion-plan")
         fulls = [str(op) for op in module.walk() if op.name == "graph.full"]
         assert len(fulls) == 1 and str(stepwell.parse(text)).count(fulls[0].strip()) == 1
+
+    @given(st.lists(st.tuples(NUMBERS, NUMBERS), min_size=2, max_size=6))
+    def test_layers_that_differ_in_numbers_share_a_kernel(self, layers: list[tuple[float, float]]) -> None:
+        """Each layer is `softmax(relu(x * a + b) - a)`."""
+        lines, last = [], "%x"
+        for n, (a, b) in enumerate(layers):
+            lines += [
+                f"%a{n} = graph.full {a!r} : tensor<f32>",
+                f"%b{n} = graph.full {b!r} : tensor<f32>",
+                f"%p{n} = graph.multiply {last}, %a{n} : ({M}, tensor<f32>) -> {M}",
+                f"%q{n} = graph.add %p{n}, %b{n} : ({M}, tensor<f32>) -> {M}",
+                f"%r{n} = graph.relu %q{n} : ({M}) -> {M}",
+                f"%s{n} = graph.subtract %r{n}, %a{n} : ({M}, tensor<f32>) -> {M}",
+                f"%t{n} = graph.softmax %s{n}, axis = -1 : ({M}) -> {M}",
+            ]
+            last = f"%t{n}"
+        body = "\n".join(lines)
+        text = f"func.func @main(%x: {M}) -> {M} {{\n{body}\nfunc.return {last} : {M}\n}}"
+        fused = ran(text, "plan-fusion,apply-fusion-plan")
+        kernels = [op for op in fused.body.block.ops if PRIMITIVE in op.attributes]
+        assert len(kernels) == 1
+        x = np.linspace(-2, 2, 16, dtype=np.float32).reshape(4, 4)
+        expected = x.astype(np.float64)
+        for a, b in layers:
+            expected = np.maximum(expected * a + b, 0) - a
+            expected = np.exp(expected - expected.max(-1, keepdims=True))
+            expected /= expected.sum(-1, keepdims=True)
+        found = stepwell.compile(text, cache=False)(x)
+        np.testing.assert_allclose(np.asarray(found).reshape(4, 4), expected, rtol=1e-4, atol=1e-5)
 
 
 class TestSize:

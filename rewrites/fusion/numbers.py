@@ -1,0 +1,161 @@
+"""
+The numbers in groups of a fusion plan. They are copied into the function of a group, and where groups differ in nothing
+else, they are parameters of one function.
+
+The layers of a quantised net are such groups: all have the same ops, and each has scales and zero points of its own.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import field
+from typing import Final
+
+from xdsl.dialects.builtin import TensorType
+from xdsl.ir import Operation, SSAValue
+
+from ...core.ir.structural_hash import Texts, structural_hash_of_ops
+from ...core.messages.locations import copy_location
+from ...dialects.graph.binary import AddOp, EwiseFmaOp, MultiplyOp, SubtractOp
+from ...dialects.graph.constants import ConstantOp, FullOp
+from ...lazy_dataclass import dataclass
+from ...patterns.language.constants import is_constant_op, splat_number
+from ...patterns.language.functions import captured_values
+
+ARITHMETIC: Final = (AddOp, SubtractOp, MultiplyOp, EwiseFmaOp)
+"""Ops for which no pass asks what number an operand is. A divisor, say, can be worth a special case."""
+
+
+@dataclass
+class Group:
+    """
+    Ops that become one function, and the numbers among their operands.
+
+    A number is a constant of one number outside. In the group it is a detached `graph.full`.
+    """
+
+    ops: list[Operation]
+    fixed: dict[SSAValue, FullOp] = field(default_factory=dict)
+    """The constants outside whose numbers are copied into the function, whatever they are."""
+    open: list[_Use] = field(default_factory=list)
+    """The uses of numbers that may be parameters, each with a `graph.full` of its own."""
+    sources: dict[Operation, None] = field(default_factory=dict)
+    """What may be unused once the group has a function."""
+
+    @staticmethod
+    def of(ops: list[Operation]) -> Group:
+        """Puts a detached `graph.full` in the place of each number that `ops` use, and returns them as a group."""
+        group = Group(ops)
+        for op in ops:
+            operands = list(op.operands)
+            for index, value in enumerate(operands):
+                if (full := group._number(op, index, value)) is not None:
+                    operands[index] = full.results[0]
+            op.operands = operands
+        return group
+
+    def _number(self, op: Operation, index: int, value: SSAValue) -> FullOp | None:
+        """Returns the `graph.full` for one operand, or `None` where that is no number."""
+        if not isinstance(value.owner, Operation) or (full := self.fixed.get(value) or _as_full(value)) is None:
+            return None
+        self.sources[value.owner] = None
+        if isinstance(op, ARITHMETIC) and isinstance(value.type, TensorType) and not value.type.get_shape():
+            self.open.append(_Use(op, index, value, full))
+        else:
+            self.fixed[value] = full
+        return full
+
+    @property
+    def copied(self) -> list[FullOp]:
+        """The `graph.full` ops that the group uses, in the order of use."""
+        used = (value.owner for op in self.ops for value in op.operands)
+        return [each for each in dict.fromkeys(used) if isinstance(each, FullOp) and each.parent is None]
+
+
+@dataclass
+class _Use:
+    """An operand that is a number."""
+
+    op: Operation
+    index: int
+    value: SSAValue
+    full: FullOp
+
+    @property
+    def number(self) -> str:
+        """The number as a text: 0.0 and -0.0 are two."""
+        return repr(splat_number(self.value))
+
+    def put(self, value: SSAValue) -> None:
+        """Makes `value` the operand."""
+        self.op.operands[self.index] = value
+        if value is not self.full.results[0]:
+            self.full.erase()
+
+
+def open_numbers(groups: Sequence[Group], texts: Texts) -> None:
+    """
+    Takes those numbers out of `groups` again in which groups differ that are otherwise the same.
+
+    These groups then have the same ops and inputs, so that they share a function. In a group that is like no other, and
+    where all such groups have the same number, the number stays.
+    """
+    alike: dict[str, list[Group]] = defaultdict(list)
+    for group in groups:
+        alike[_hash(group, texts)].append(group)
+    for same in alike.values():
+        columns: dict[tuple[str, ...], list[int]] = defaultdict(list)
+        for column, uses in enumerate(zip(*(group.open for group in same), strict=True)):
+            columns[(str(uses[0].value.type), *(use.number for use in uses))].append(column)
+        for (_, *numbers), places in columns.items():
+            for group in same:
+                _settle([group.open[place] for place in places], group, len(set(numbers)) > 1)
+
+
+def _settle(uses: Sequence[_Use], group: Group, differs: bool) -> None:
+    """Gives all `uses` of one number the same operand: a constant outside where groups differ in it, else a copy."""
+    value = _outside(uses[0].value, group) if differs else uses[0].full.results[0]
+    for use in uses:
+        use.put(value)
+
+
+def _outside(value: SSAValue, group: Group) -> SSAValue:
+    """Returns `value` as a constant tensor, which stands before the group unless there is one."""
+    number = splat_number(value)
+    if isinstance(value.owner, ConstantOp) or number is None:
+        return value
+    assert isinstance(value.owner, Operation) and isinstance(value.type, TensorType)
+    constant = ConstantOp.from_values([number], value.type)
+    constant.results[0].name_hint = value.name_hint
+    copy_location(value.owner, constant)
+    block = group.ops[0].parent
+    assert block is not None
+    block.insert_op_before(constant, group.ops[0])
+    return constant.results[0]
+
+
+def _hash(group: Group, texts: Texts) -> str:
+    """A hash of a group, the same whatever its open numbers are."""
+    masked = {use.full for use in group.open}
+    ops = [*(full for full in group.copied if full not in masked), *group.ops]
+    return structural_hash_of_ops(ops, captured_values(ops), texts)
+
+
+def _as_full(value: SSAValue) -> FullOp | None:
+    """
+    Returns the constant as a new `graph.full`, or `None` when it is no constant of one number.
+
+    In a loop function such a number is part of the arithmetic instead of a tensor that is read. A NaN stays outside,
+    because a number does not keep its bits.
+    """
+    assert isinstance(value.owner, Operation)
+    if not is_constant_op(value.owner) or not isinstance(value.type, TensorType):
+        return None
+    number = splat_number(value)
+    if number is None or number != number:
+        return None
+    full = FullOp(bool(number) if str(value.type.element_type) == "i1" else number, value.type)
+    full.results[0].name_hint = value.name_hint
+    copy_location(value.owner, full)
+    return full

@@ -1,0 +1,107 @@
+// RUN: stepwell-opt %s -p apply-fusion-plan | filecheck %s
+
+/// Groups that differ only in a number share one function, and the number is its parameter. Both have a 0.5, which stays
+/// a number in the function. One has its constant outside already.
+// CHECK-LABEL: func.func @layers(
+// CHECK-NEXT: %b = graph.constant dense<3.0> : tensor<f32>
+// CHECK-NEXT: %a = graph.constant dense<2.0> : tensor<f32>
+// CHECK-NEXT: %0 = func.call @fused_multiply_add_negative0(%x, %a) : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+// CHECK-NEXT: %1 = func.call @fused_multiply_add_negative0(%0, %b) : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+// CHECK-NEXT: func.return %1
+func.func @layers(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %a = graph.full 2.0 : tensor<f32>
+  %b = graph.constant dense<3.0> : tensor<f32>
+  %h = graph.full 0.5 : tensor<f32>
+  %0 = graph.multiply %x, %a {graph.group = 0 : i64} : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  %1 = graph.add %0, %h {graph.group = 0 : i64} : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  %2 = graph.negative %1 {graph.group = 0 : i64} : (tensor<4xf32>) -> tensor<4xf32>
+  %3 = graph.multiply %2, %b {graph.group = 1 : i64} : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  %4 = graph.add %3, %h {graph.group = 1 : i64} : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  %5 = graph.negative %4 {graph.group = 1 : i64} : (tensor<4xf32>) -> tensor<4xf32>
+  func.return %5 : tensor<4xf32>
+}
+
+/// A number that a group uses twice is one parameter, as in all groups like it. The same is true in prepare functions.
+// CHECK-LABEL: func.func private @prepare_0(
+// CHECK: func.call @fused_subtract_add0(%w, %{{.*}}) : (tensor<4xi32>, tensor<i32>) -> tensor<4xi32>
+func.func private @prepare_0() -> tensor<4xi32> attributes {stepwell.prepare} {
+  %w = graph.weight "w0" : tensor<4xi32>
+  %z = graph.full 7 : tensor<i32>
+  %0 = graph.subtract %w, %z {graph.group = 0 : i64} : (tensor<4xi32>, tensor<i32>) -> tensor<4xi32>
+  %1 = graph.add %z, %0 {graph.group = 0 : i64} : (tensor<i32>, tensor<4xi32>) -> tensor<4xi32>
+  func.return %1 : tensor<4xi32>
+}
+
+// CHECK-LABEL: func.func private @prepare_1(
+// CHECK: func.call @fused_subtract_add0(%w, %{{.*}}) : (tensor<4xi32>, tensor<i32>) -> tensor<4xi32>
+func.func private @prepare_1() -> tensor<4xi32> attributes {stepwell.prepare} {
+  %w = graph.weight "w1" : tensor<4xi32>
+  %z = graph.full 9 : tensor<i32>
+  %0 = graph.subtract %w, %z {graph.group = 0 : i64} : (tensor<4xi32>, tensor<i32>) -> tensor<4xi32>
+  %1 = graph.add %z, %0 {graph.group = 0 : i64} : (tensor<i32>, tensor<4xi32>) -> tensor<4xi32>
+  func.return %1 : tensor<4xi32>
+}
+
+/// The zeros are two numbers.
+// CHECK-LABEL: func.func @zeros(
+// CHECK: func.call @fused_add_abs0(%x, %{{.*}}) : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+// CHECK: func.call @fused_add_abs0(%{{.*}}, %{{.*}}) : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+func.func @zeros(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %a = graph.full 0.0 : tensor<f32>
+  %b = graph.full -0.0 : tensor<f32>
+  %0 = graph.add %x, %a {graph.group = 0 : i64} : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  %1 = graph.abs %0 {graph.group = 0 : i64} : (tensor<4xf32>) -> tensor<4xf32>
+  %2 = graph.add %1, %b {graph.group = 1 : i64} : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  %3 = graph.abs %2 {graph.group = 1 : i64} : (tensor<4xf32>) -> tensor<4xf32>
+  func.return %3 : tensor<4xf32>
+}
+
+/// A divisor may be worth a special case, so it stays a number.
+// CHECK-LABEL: func.func @no_divisors(
+// CHECK-NEXT: func.call @fused_divide_negative0(%x) : (tensor<4xf32>) -> tensor<4xf32>
+// CHECK-NEXT: func.call @fused_divide_negative1(%{{.*}}) : (tensor<4xf32>) -> tensor<4xf32>
+func.func @no_divisors(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %a = graph.full 3.0 : tensor<f32>
+  %b = graph.full 5.0 : tensor<f32>
+  %0 = graph.divide %x, %a {graph.group = 0 : i64} : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  %1 = graph.negative %0 {graph.group = 0 : i64} : (tensor<4xf32>) -> tensor<4xf32>
+  %2 = graph.divide %1, %b {graph.group = 1 : i64} : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  %3 = graph.negative %2 {graph.group = 1 : i64} : (tensor<4xf32>) -> tensor<4xf32>
+  func.return %3 : tensor<4xf32>
+}
+
+/// Constants with dimensions are copied.
+// CHECK-LABEL: func.func @no_tensors(
+// CHECK-NEXT: func.call @fused_multiply_exp0(%x) : (tensor<4xf32>) -> tensor<4xf32>
+// CHECK-NEXT: func.call @fused_multiply_exp1(%{{.*}}) : (tensor<4xf32>) -> tensor<4xf32>
+func.func @no_tensors(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %a = graph.full 3.0 : tensor<4xf32>
+  %b = graph.full 5.0 : tensor<4xf32>
+  %0 = graph.multiply %x, %a {graph.group = 0 : i64} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %1 = graph.exp %0 {graph.group = 0 : i64} : (tensor<4xf32>) -> tensor<4xf32>
+  %2 = graph.multiply %1, %b {graph.group = 1 : i64} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %3 = graph.exp %2 {graph.group = 1 : i64} : (tensor<4xf32>) -> tensor<4xf32>
+  func.return %3 : tensor<4xf32>
+}
+
+/// Nothing is like this group, so its number is part of the arithmetic.
+// CHECK-LABEL: func.func @no_others(
+// CHECK-NEXT: func.call @fused_multiply_sin0(%x) : (tensor<4xf32>) -> tensor<4xf32>
+func.func @no_others(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %s = graph.full 3.0 : tensor<f32>
+  %0 = graph.multiply %x, %s {graph.group = 0 : i64} : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  %1 = graph.sin %0 {graph.group = 0 : i64} : (tensor<4xf32>) -> tensor<4xf32>
+  func.return %1 : tensor<4xf32>
+}
+
+// CHECK-LABEL: func.func private @fused_multiply_add_negative0(%x: tensor<4xf32>, %a: tensor<f32>)
+// CHECK-NEXT: %h = graph.full 0.5 : tensor<f32>
+// CHECK-NEXT: %0 = graph.multiply %x, %a
+// CHECK-NEXT: %1 = graph.add %0, %h
+// CHECK-LABEL: func.func private @fused_subtract_add0(%w: tensor<4xi32>, %z: tensor<i32>)
+// CHECK-NEXT: %0 = graph.subtract %w, %z
+// CHECK-NEXT: %1 = graph.add %z, %0
+// CHECK-LABEL: func.func private @fused_divide_negative1(
+// CHECK-NEXT: graph.full 5.0 : tensor<f32>
+// CHECK-LABEL: func.func private @fused_multiply_sin0(
+// CHECK-NEXT: graph.full 3.0 : tensor<f32>
