@@ -30,6 +30,8 @@ from suite.arguments import existing_file, new_file, positive, usable_cpu
 
 ENGINES = ("stepwell", "onnxruntime", "openvino")
 ROUND_SECONDS = 0.05
+PAUSE_SECONDS = 0.1
+"""Before each turn. Threads of the engine before look for work for a while, on a core that the next one needs."""
 COMPARED = 4096
 """Elements of an output that are compared, at equal distances."""
 
@@ -192,6 +194,7 @@ def measure(path: Path, arguments: list[str], rounds: int) -> dict[str, Any]:
     times: dict[str, list[float]] = {name: [] for name in running}
     for _ in range(rounds):
         for name, engine in running.items():
+            time.sleep(PAUSE_SECONDS)
             times[name].append(engine.seconds(calls[name]))
     held = {name: engine.memory() for name, engine in running.items()}
     for engine in engines.values():
