@@ -20,7 +20,8 @@ pattern.group_rule "fuse-elementwise-into-elementwise" doc "a map of a map is on
 pattern.group_rule "fuse-into-injective" doc "an op that moves elements computes them where it reads them" :
   [elementwise, broadcast, injective] %producer into injective %consumer
     through [elementwise, broadcast, injective] %between
-  where post-dominated(%producer, %consumer, %between) remark "{name} has {users} users outside the group"
+  where post-dominated(%producer, %consumer, %between) remark "{name} has {users} users outside the group",
+    no-transpose-of-rows(%producer, %consumer) remark "{consumer} transposes whole rows that {name} has moved, which it reads faster from memory"
 
 pattern.group_rule "fuse-injective-into-elementwise" doc "a map reads moved elements where they come from" :
   injective %producer into [elementwise, broadcast] %consumer through [elementwise, broadcast, injective] %between

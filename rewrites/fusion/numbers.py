@@ -57,14 +57,13 @@ class Group:
 
     def _number(self, op: Operation, index: int, value: SSAValue) -> FullOp | None:
         """Returns the `graph.full` for one operand, or `None` where that is no number."""
-        if not isinstance(value.owner, Operation) or (full := self.fixed.get(value) or _as_full(value)) is None:
+        if not isinstance(value.owner, Operation) or (full := _as_full(value)) is None:
             return None
         self.sources[value.owner] = None
         if isinstance(op, ARITHMETIC) and isinstance(value.type, TensorType) and not value.type.get_shape():
             self.open.append(_Use(op, index, value, full))
-        else:
-            self.fixed[value] = full
-        return full
+            return full
+        return self.fixed.setdefault(value, full)
 
     @property
     def copied(self) -> list[FullOp]:

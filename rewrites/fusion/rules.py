@@ -16,7 +16,9 @@ from ...analysis.op_kind import facts_of_op
 from ...core.ir.verification import verify_module
 from ...core.messages.diagnostics import Diagnostic, OperationError, StepwellError, did_you_mean
 from ...core.text.parsing import make_context, parse_text, read_source
+from ...dialects.graph.base import plain_properties
 from ...dialects.graph.contraction import MatmulOp
+from ...dialects.graph.movement import PermuteDimsOp
 from ...dialects.pattern.groups import GROUP_KINDS, GroupOp, GroupRuleOp, MergeGroupsOp, RequireGroupsOp
 from ...dialects.traits import LoopSemantics
 from ...lazy_dataclass import dataclass
@@ -143,6 +145,22 @@ def in_place(candidate: Candidate, producer: list[Group], consumer: list[Group])
     facts = candidate.groups.facts[candidate.user]
     same = without_ones(producer[0].shape) == without_ones(sizes_of(candidate.user))
     return facts.kind is OpKind.ELEMENTWISE and same
+
+
+@group_condition("no-transpose-of-rows")
+def no_transpose_of_rows(candidate: Candidate, producer: list[Group], consumer: list[Group]) -> bool:
+    """The op of the consumer that takes the result is no transpose, or the producer has not moved whole rows."""
+    user = candidate.user
+    if not isinstance(user, PermuteDimsOp) or _keeps_rows(user):
+        return True
+    moves = [op for op in candidate.groups.ops_of(producer[0]) if isinstance(op, PermuteDimsOp)]
+    return not moves or not all(_keeps_rows(op) for op in moves)
+
+
+def _keeps_rows(op: PermuteDimsOp) -> bool:
+    """Returns whether the innermost axis stays in its place."""
+    axes, rank = plain_properties(op)["axes"], len(sizes_of(op))
+    return rank < 2 if axes is None else axes[-1:] in ((rank - 1,), (-1,))
 
 
 @group_condition("has-rows")

@@ -211,13 +211,16 @@ def _transposed(b: GraphBuilder, x: Value, w: Value, directions: list[Direction]
     )
     kernel = _kernel(b, w, directions, groups)
     found = convolve(b, x, kernel, window, groups)
-    return _dealt(b, found, directions)
+    return _dealt(b, found, directions, groups)
 
 
 def _kernel(b: GraphBuilder, w: Value, directions: list[Direction], groups: int) -> Value:
     """
     The filter of the convolution, from `(C, O / groups, kernel…)` to `(O * prod(stride), C / groups, taps…)`:
     backwards, and tap t of the kernel is tap `t // stride` of remainder `t % stride`.
+
+    The channels are `(remainders…, O)`, so that those of a place lie together where channels are last. Groups have
+    theirs together instead: `(O, remainders…)`.
     """
     inputs, outputs = b.static_shape(w, "the filter")[:2]
     if groups < 1 or inputs % groups:
@@ -231,7 +234,8 @@ def _kernel(b: GraphBuilder, w: Value, directions: list[Direction], groups: int)
     taps = tuple(3 + 2 * number for number in range(rank))
     backwards = tuple(-each.dense - 1 for each in directions)
     w = b.strided_slice(w, axes=taps, begin=(-1,) * rank, end=backwards, strides=(-1,) * rank)
-    w = b.permute_dims(w, axes=(0, 2, *(tap + 1 for tap in taps), 1, *taps))
+    remainders = tuple(tap + 1 for tap in taps)
+    w = b.permute_dims(w, axes=(0, *((*remainders, 2) if groups == 1 else (2, *remainders)), 1, *taps))
     channels = groups * outputs * prod(each.stride for each in directions)
     return b.reshape(w, shape=(channels, inputs // groups, *(each.dense for each in directions)))
 
@@ -254,20 +258,29 @@ def _dense(b: GraphBuilder, w: Value, axis: int, each: Direction) -> Value:
     return b.pad(w, pad_width=tuple(widths)) if missing else w
 
 
-def _dealt(b: GraphBuilder, x: Value, directions: list[Direction]) -> Value:
+def _dealt(b: GraphBuilder, x: Value, directions: list[Direction], groups: int) -> Value:
     """
-    Channels `(…, remainder)` and places q become places `q * stride + remainder`, without what is cut off at both ends.
+    Channels and remainders, in the order of `_kernel`, and places q become places `q * stride + remainder`, without
+    what is cut off at both ends.
     """
     strides = tuple(each.stride for each in directions)
     rank = len(directions)
     if prod(strides) > 1:
         batch, channels, *extents = extents_of(x)
         channels = combined("divide", channels, prod(strides))
-        x = reshaped(b, x, [batch, channels, *strides, *extents])
-        order = [axis for number in range(rank) for axis in (2 + rank + number, 2 + number)]
-        x = b.permute_dims(x, axes=(0, 1, *order))
         places = [product(pair) for pair in zip(extents, strides, strict=True)]
-        x = reshaped(b, x, [batch, channels, *places])
+        if groups == 1:
+            x = b.permute_dims(x, axes=(0, *range(2, 2 + rank), 1))
+            x = reshaped(b, x, [batch, *extents, *strides, channels])
+            order = [axis for number in range(rank) for axis in (1 + number, 1 + rank + number)]
+            x = b.permute_dims(x, axes=(0, *order, 1 + 2 * rank))
+            x = reshaped(b, x, [batch, *places, channels])
+            x = b.permute_dims(x, axes=(0, 1 + rank, *range(1, 1 + rank)))
+        else:
+            x = reshaped(b, x, [batch, channels, *strides, *extents])
+            order = [axis for number in range(rank) for axis in (2 + rank + number, 2 + number)]
+            x = b.permute_dims(x, axes=(0, 1, *order))
+            x = reshaped(b, x, [batch, channels, *places])
     first = [0, 0, *(-(each.before % each.stride) for each in directions)]
     last = [0, 0, *(-(-(each.before + each.extra) % each.stride) for each in directions)]
     return pad_constant(b, x, first, last, 0)

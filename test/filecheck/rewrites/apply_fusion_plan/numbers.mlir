@@ -70,6 +70,22 @@ func.func @no_divisors(%x: tensor<4xf32>) -> tensor<4xf32> {
   func.return %3 : tensor<4xf32>
 }
 
+/// A number is a parameter where it is added, and stays one in the same group where it is a bound.
+// CHECK-LABEL: func.func @one_of_two_uses(
+// CHECK: func.call @fused_clip_minimum_add0(%x, %{{.*}}) : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+// CHECK: func.call @fused_clip_minimum_add0(%{{.*}}, %{{.*}}) : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+func.func @one_of_two_uses(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %a = graph.full 3.0 : tensor<f32>
+  %b = graph.full 5.0 : tensor<f32>
+  %0 = graph.clip %x, min = 0.0, max = 9.0 {graph.group = 0 : i64} : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = graph.minimum %0, %a {graph.group = 0 : i64} : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  %2 = graph.add %1, %a {graph.group = 0 : i64} : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  %3 = graph.clip %2, min = 0.0, max = 9.0 {graph.group = 1 : i64} : (tensor<4xf32>) -> tensor<4xf32>
+  %4 = graph.minimum %3, %a {graph.group = 1 : i64} : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  %5 = graph.add %4, %b {graph.group = 1 : i64} : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  func.return %5 : tensor<4xf32>
+}
+
 /// Constants with dimensions are copied.
 // CHECK-LABEL: func.func @no_tensors(
 // CHECK-NEXT: func.call @fused_multiply_exp0(%x) : (tensor<4xf32>) -> tensor<4xf32>

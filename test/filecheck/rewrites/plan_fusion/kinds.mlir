@@ -223,3 +223,39 @@ func.func @elementwise_around_injective_into_elementwise(%x: tensor<4x4xf32>) ->
   %2 = graph.add %0, %1 : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
   func.return %2 : tensor<4x4xf32>
 }
+
+/// Rows that have been moved are transposed as they lie in memory.
+// CHECK-LABEL: func.func @no_transpose_of_moved_rows(
+// CHECK-NEXT: graph.permute_dims {{.*}}{graph.group = 0 : i64, graph.group_reason = "fuse-into-injective"}
+// CHECK-NEXT: graph.reshape {{.*}}{graph.group = 0 : i64}
+// CHECK-NEXT: graph.permute_dims {{.*}}{graph.group = 1 : i64}
+func.func @no_transpose_of_moved_rows(%x: tensor<4x2x4x4xf32>) -> tensor<4x8x4xf32> {
+  %0 = graph.permute_dims %x, axes = [0, 2, 1, 3] : (tensor<4x2x4x4xf32>) -> tensor<4x4x2x4xf32>
+  %1 = graph.reshape %0, shape = [4, 4, 8] : (tensor<4x4x2x4xf32>) -> tensor<4x4x8xf32>
+  %2 = graph.permute_dims %1, axes = [0, 2, 1] : (tensor<4x4x8xf32>) -> tensor<4x8x4xf32>
+  func.return %2 : tensor<4x8x4xf32>
+}
+
+/// Where the innermost axis stays, moves are one loop.
+// CHECK-LABEL: func.func @moves_of_whole_rows(
+// CHECK-NEXT: graph.permute_dims {{.*}}{graph.group = 0 : i64, graph.group_reason = "fuse-into-injective"}
+// CHECK-NEXT: graph.reshape {{.*}}{graph.group = 0 : i64, graph.group_reason = "fuse-into-injective"}
+// CHECK-NEXT: graph.permute_dims {{.*}}{graph.group = 0 : i64}
+func.func @moves_of_whole_rows(%x: tensor<4x2x4x4xf32>) -> tensor<4x4x8xf32> {
+  %0 = graph.permute_dims %x, axes = [0, 2, 1, 3] : (tensor<4x2x4x4xf32>) -> tensor<4x4x2x4xf32>
+  %1 = graph.reshape %0, shape = [4, 4, 8] : (tensor<4x4x2x4xf32>) -> tensor<4x4x8xf32>
+  %2 = graph.permute_dims %1, axes = [1, 0, 2] : (tensor<4x4x8xf32>) -> tensor<4x4x8xf32>
+  func.return %2 : tensor<4x4x8xf32>
+}
+
+/// After two transposes, rows may be whole again.
+// CHECK-LABEL: func.func @transposes_there_and_back(
+// CHECK-NEXT: graph.permute_dims {{.*}}{graph.group = 0 : i64, graph.group_reason = "fuse-into-injective"}
+// CHECK-NEXT: graph.reshape {{.*}}{graph.group = 0 : i64, graph.group_reason = "fuse-into-injective"}
+// CHECK-NEXT: graph.permute_dims {{.*}}{graph.group = 0 : i64}
+func.func @transposes_there_and_back(%x: tensor<4x8x4xf32>) -> tensor<4x4x2x4xf32> {
+  %0 = graph.permute_dims %x, axes = [0, 2, 1] : (tensor<4x8x4xf32>) -> tensor<4x4x8xf32>
+  %1 = graph.reshape %0, shape = [4, 4, 4, 2] : (tensor<4x4x8xf32>) -> tensor<4x4x4x2xf32>
+  %2 = graph.permute_dims %1, axes = [0, 2, 3, 1] : (tensor<4x4x4x2xf32>) -> tensor<4x4x2x4xf32>
+  func.return %2 : tensor<4x4x2x4xf32>
+}
