@@ -18,7 +18,7 @@ from xdsl.ir import SSAValue
 from ...analysis.affine import bounds
 from ..kernels.contraction import Contraction, Operand
 from ..kernels.scheduled_nest import Bound
-from .layouts import ByteLayouts
+from .layouts import ByteLayouts, row_parts
 
 Range = tuple[int, int]
 """The first and the last index."""
@@ -60,8 +60,10 @@ def copy_image(layouts: ByteLayouts, rows: Range, depth: int, flip: bool = False
     empty = any(last < first for first, last in inside)
     for box in [[(0, size - 1) for size in sizes]] if empty else _around(inside, sizes):
         _put(layouts, "fill", copy, box, None, flip)
-    if not empty:
-        _put(layouts, "shift" if flip else "copy", copy, inside, [first for first, _ in ranges], flip)
+    if not empty and flip:
+        _shift(layouts, copy, inside, [first for first, _ in ranges])
+    elif not empty:
+        _put(layouts, "copy", copy, inside, [first for first, _ in ranges], flip)
     indices = tuple(index - first for index, (first, _) in zip(c.a.indices, ranges, strict=True))
     return Operand(copy, indices, unsigned=c.a.unsigned)
 
@@ -106,6 +108,26 @@ def _put(
                 source = [builder.value(builder.sum(place, shift)) for place, shift in zip(places, shifts, strict=True)]
                 value = builder.add(memref.LoadOp.get(c.a.buffer, source)).res
             layouts.put(layouts.flipped(value) if flip else value, copy, *places)
+
+
+def _shift(layouts: ByteLayouts, copy: SSAValue, box: list[Range], shifts: list[int]) -> None:
+    """Sets a box of the copy to elements of a that many indices further on, with the other sign bits."""
+    builder = layouts.builder
+    *outer, last = [last - first + 1 for first, last in box]
+    names = [f"d{dimension}" for dimension in range(len(box))]
+    for start, width, number in row_parts(last):
+        counts = [*outer, number]
+        with builder.nest(counts, names) as loops:
+            axes = [
+                Bound("spatial", loop, count, f"v{name}")
+                for loop, count, name in zip(loops, counts, names, strict=True)
+            ]
+            with builder.blocked("shift", axes) as values:
+                *rows, column = values
+                places = [*rows, builder.sum(builder.scaled(column, width), start)]
+                places = [builder.sum(place, first) for place, (first, _) in zip(places, box, strict=True)]
+                source = [builder.value(builder.sum(place, shift)) for place, shift in zip(places, shifts, strict=True)]
+                layouts.shift(layouts.c.a.buffer, source, copy, places, width)
 
 
 def _padding(layouts: ByteLayouts) -> SSAValue:

@@ -7,10 +7,11 @@ from contextlib import contextmanager
 from math import ceil, prod
 
 from xdsl.dialects import arith, memref
-from xdsl.dialects.builtin import FloatAttr, IntegerAttr, MemRefType, i8
-from xdsl.ir import Attribute, SSAValue
+from xdsl.dialects.builtin import FloatAttr, IntegerAttr, MemRefType, VectorType, i8
+from xdsl.ir import Attribute, Block, Region, SSAValue
 from xdsl.ir.affine import AffineExpr
 
+from ...dialects import tile
 from ...dialects.tensor_loop import AllocOp
 from ...dialects.tile.mma import group_of
 from ..kernels.contraction import Contraction, Operand
@@ -19,6 +20,20 @@ from ..kernels.scheduled_nest import Bound, Index, ScheduledNest
 
 SIGN = -128
 """The byte whose bits but the sign are 0. What differs by that bit differs by 128 modulo 256."""
+
+
+ROW = 64
+"""The most bytes that are copied at a time."""
+
+
+def row_parts(size: int) -> list[tuple[int, int, int]]:
+    """Returns a row of bytes in parts, as (start, width, how many)."""
+    found: list[tuple[int, int, int]] = []
+    start = 0
+    for width, number in split_columns(size, ROW):
+        found.append((start, width, number))
+        start += width * number
+    return found
 
 
 class ByteLayouts:
@@ -89,13 +104,16 @@ class ByteLayouts:
         """
         builder, c = self.builder, self.c
         first, count = rows
-        with builder.nest([count, self.depth], ["m", "k"], "vectorized") as (m, k):
-            axes = [Bound("spatial", m, count, "vm"), Bound("spatial", k, self.depth, "vk")]
-            with self.blocked("shift" if flip else "copy", axes) as (at, (vm, vk)):
-                if c.m is not None:
-                    at[c.m] = builder.sum(vm, first)
-                value = self.element(c.a, at | {c.k: vk})
-                self.put(self.flipped(value) if flip else value, target, vm, vk)
+        if flip and c.a.dimension_along(c.k) == (len(c.a.indices) - 1, 1):
+            self._shift_rows(target, first, count)
+        else:
+            with builder.nest([count, self.depth], ["m", "k"], "vectorized") as (m, k):
+                axes = [Bound("spatial", m, count, "vm"), Bound("spatial", k, self.depth, "vk")]
+                with self.blocked("shift" if flip else "copy", axes) as (at, (vm, vk)):
+                    if c.m is not None:
+                        at[c.m] = builder.sum(vm, first)
+                    value = self.element(c.a, at | {c.k: vk})
+                    self.put(self.flipped(value) if flip else value, target, vm, vk)
         rest = self.groups * self.group - self.depth
         if rest:
             with builder.nest([count, rest], ["m", "k"]) as (m, k):
@@ -105,6 +123,36 @@ class ByteLayouts:
                 ]
                 with self.blocked("fill", axes) as (_, (vm, vk)):
                     self.put(self.zero(), target, vm, vk)
+
+    def _shift_rows(self, target: SSAValue, first: int, count: int) -> None:
+        """Emits the copy of `copy_rows` with flipped sign bits, where k is contiguous."""
+        builder, c = self.builder, self.c
+        for start, width, number in row_parts(self.depth):
+            with builder.nest([count, number], ["m", "k"]) as (m, k):
+                axes = [Bound("spatial", m, count, "vm"), Bound("spatial", k, number, "vk")]
+                with self.blocked("shift", axes) as (at, (vm, vk)):
+                    if c.m is not None:
+                        at[c.m] = builder.sum(vm, first)
+                    column = builder.sum(builder.scaled(vk, width), start)
+                    at[c.k] = column
+                    indices = [builder.affine(index, at) for index in c.a.indices]
+                    self.shift(c.a.buffer, indices, target, [vm, column], width)
+
+    def shift(
+        self, source: SSAValue, indices: Sequence[SSAValue], target: SSAValue, places: Sequence[Index], width: int
+    ) -> None:
+        """
+        Emits the copy of `width` neighbouring bytes with the other sign bits.
+
+        A kernel with a loop for LLVM to make vectors of would lose its short way through LLVM (`effort.py`).
+        """
+        builder, type_ = self.builder, VectorType(i8, [1, width])
+        loaded = builder.add(tile.LoadOp(source, indices, type_, (-1, len(indices) - 1))).result
+        body = Block(arg_types=[i8])
+        with builder.inside(body):
+            builder.add(tile.YieldOp(self.flipped(body.args[0])))
+        turned = builder.add(tile.MapOp([loaded], type_, Region(body))).result
+        builder.add(tile.StoreOp(turned, target, [builder.value(each) for each in places], (-1, len(places) - 1)))
 
     def flipped(self, value: SSAValue) -> SSAValue:
         """Returns a byte with the other sign bit."""

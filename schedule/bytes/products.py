@@ -217,10 +217,12 @@ class DotProductNest:
         builder, layouts = self.builder, self.layouts
         signs = layouts.buffer("factors", i8, 1, DEPTH * GROUP)
         with (
-            builder.nest([DEPTH * GROUP], ["k"], "vectorized") as (k,),
-            layouts.blocked("factors", [Bound("spatial", k, DEPTH * GROUP, "vk")]) as (_, (vk,)),
+            builder.loop(1, "k") as k,
+            layouts.blocked("factors", [Bound("spatial", k, 1, "vk")]),
         ):
-            layouts.put(builder.constant(IntegerAttr(SIGN, i8)), signs, 0, vk)
+            # One store, and no loop for LLVM to make vectors of: that would cost a kernel its short way (`effort.py`).
+            row = self._splat(VectorType(i8, [1, DEPTH * GROUP]), SIGN)
+            builder.add(tile.StoreOp(row, signs, [builder.value(0), builder.value(0)], (0, 1)))
         return signs
 
     def _start(self, panels: SSAValue, signs: SSAValue, target: SSAValue) -> None:
