@@ -16,7 +16,10 @@ from hypothesis import strategies as st
 from ml_dtypes import bfloat16
 from named_machines import wide_targets
 from stepwell.core.passes.context import PassContext
+from stepwell.core.passes.pipelines import run_pipeline
+from stepwell.core.text.parsing import make_context, parse_text
 from stepwell.machine.host import host_machine
+from stepwell.machine.named import machine_names
 
 SIGNS = ("i8", "ui8")
 TARGETS = [*wide_targets(), "host"]
@@ -123,6 +126,22 @@ def test_random_products(target: str) -> None:
         product.check(target, seed)
 
     check()
+
+
+@pytest.mark.ci_cases(5)
+@pytest.mark.parametrize("target", machine_names())
+def test_every_stage_is_valid_on_every_target(target: str) -> None:
+    """Passes leave IR that verifies, also for processors other than this one. Running a program does not show that."""
+    products = (
+        Product(64, 32, 64, batch=3),
+        Product(33, 66, 50, "ui8", "i8", batch=3, shared=True),
+        Product(5, 30, 20, "i8", "ui8", batch=1),
+        Product(40, 64, 48, constant=True, batch=3),
+    )
+    for product in products:
+        with PassContext(config={"target": target}):
+            context = make_context()
+            run_pipeline(context, parse_text(context, product.text(), "product.mlir"), "O3", verify_each=True)
 
 
 @pytest.mark.parametrize("target", TARGETS)
