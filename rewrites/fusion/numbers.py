@@ -57,13 +57,18 @@ class Group:
 
     def _number(self, op: Operation, index: int, value: SSAValue) -> FullOp | None:
         """Returns the `graph.full` for one operand, or `None` where that is no number."""
+        full = self.fixed.get(value)
+        is_open = isinstance(op, ARITHMETIC) and isinstance(value.type, TensorType) and not value.type.get_shape()
+        if full is not None and not is_open:
+            return full
         if not isinstance(value.owner, Operation) or (full := _as_full(value)) is None:
             return None
         self.sources[value.owner] = None
-        if isinstance(op, ARITHMETIC) and isinstance(value.type, TensorType) and not value.type.get_shape():
+        if is_open:
             self.open.append(_Use(op, index, value, full))
-            return full
-        return self.fixed.setdefault(value, full)
+        else:
+            self.fixed[value] = full
+        return full
 
     @property
     def copied(self) -> list[FullOp]:
