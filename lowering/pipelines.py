@@ -137,6 +137,12 @@ FINISH = (*TO_LOOPS, *SCHEDULE, *TO_BUFFERS, *TO_LLVM)
 EXCESS: dict[str, str] = dict.fromkeys(("vectorize-loops", "expand-math"), "excess=true")
 """What lets arithmetic on small floats go on unrounded."""
 
+
+def flushed(which: str) -> dict[str, str]:
+    """Returns the options that let products of bf16 take numbers below 2**-126 for zeros: `weights` or `all`."""
+    return dict.fromkeys(("plan-schedules", "prepack-weights", "apply-schedule-plan"), f"flush={which}")
+
+
 POINTS: dict[str, str] = {
     "at-start": "on the program as it is written",
     "before-fusion": "on the simplified graph, before rules decide what becomes one kernel",
@@ -170,19 +176,15 @@ _PIPELINES: dict[str, Passes] = {
         *("at-start", *EXACT, "remove-unused-functions", "before-fusion", "after-fusion"),
         *joined((*STRICT_LOOPS, *UNTUNED, *TO_BUFFERS, *TO_LLVM)),
     ),
-    "O2": ("graph-optimize", *joined(with_options(FINISH, EXCESS))),
-    "O3": ("graph-optimize", *joined(with_options(FINISH, EXCESS))),
+    "O2": ("graph-optimize", *joined(with_options(FINISH, {**flushed("weights"), **EXCESS}))),
+    "O3": ("graph-optimize", *joined(with_options(FINISH, {**flushed("weights"), **EXCESS}))),
     "finish-strict": with_options(
         joined((*STRICT_LOOPS, *without(SCHEDULE, "widen-left-operands"), *TO_BUFFERS, *TO_LLVM)),
         {"plan-schedules": "winograd=false", "prepack-weights": "winograd=false subnormals=true"},
     ),
     "finish-fast": with_options(
         joined(FINISH),
-        {
-            **dict.fromkeys(("plan-schedules", "prepack-weights", "apply-schedule-plan"), "flush=true"),
-            "scale-after-products": "bf16=false",
-            **EXCESS,
-        },
+        {**flushed("all"), "scale-after-products": "bf16=false", **EXCESS},
     ),
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import field, fields
 
@@ -12,6 +13,9 @@ KIB = 1024
 
 WIDE = 64
 """Bytes of a register of AVX-512."""
+
+LINE_BYTES = 64
+"""The bytes of a line of a cache."""
 
 
 @dataclass(frozen=True)
@@ -75,6 +79,19 @@ class Machine:
     def l1_ways(self) -> int:
         """Returns how many lines a set of L1 holds."""
         return max(1, self.l1_bytes // self.l1_way_bytes)
+
+    def lines_together(self, apart: int, most: int) -> int:
+        """
+        Returns how many lines of memory, `apart` bytes from each other, L1 holds together, at most `most`.
+
+        Where they are a multiple of a page apart, all go to one set. More of them than that holds come from L2 again.
+        """
+        lines: Counter[int] = Counter()
+        for number in range(most):
+            lines[number * apart % self.l1_way_bytes // LINE_BYTES] += 1
+            if max(lines.values()) > self.l1_ways:
+                return number
+        return most
 
     def lanes(self, element_bytes: int) -> int:
         """Returns how many elements a vector register holds."""

@@ -21,6 +21,7 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr, IntegerAttr, VectorType, bf16, f32, i8, i32
 from xdsl.ir import Block, Region, SSAValue
 from xdsl.ir.affine import AffineExpr
+from xdsl.utils.exceptions import PassFailedException
 
 from ...core.roles import TILING
 from ...dialects import tile
@@ -53,21 +54,43 @@ MOST_TAPS = 64
 """The most taps of a window. With more, products on tile registers would be long code."""
 
 
-def is_byte_product(c: Contraction, target: Machine, prepacked: bool = False, flush: bool = False) -> bool:
-    """
-    Returns whether `c` is a product of matrices of bytes, or with `flush` of bf16, that is worth new layouts.
+FLUSHED = ("none", "weights", "all")
+"""What `flush` may be: none, those with constant right operands, or all products of bf16 may take numbers below 2**-126
+for zeros."""
 
-    It must be large enough to be laid out for instructions that `target` has. With `flush` numbers below 2**-126 may
-    count as zeros.
+
+def check_flush(flush: str, pass_name: str) -> None:
+    """Raises `PassFailedException` for a word that is none of `FLUSHED`."""
+    if flush not in FLUSHED:
+        raise PassFailedException(f"'{pass_name}': 'flush' is '{flush}', expected one of {', '.join(FLUSHED)}")
+
+
+def is_byte_product(c: Contraction, target: Machine, prepacked: bool = False, flush: str = "none") -> bool:
+    """
+    Returns whether `c` is a product of matrices of bytes, or as `flush` says of bf16, that is worth new layouts.
+
+    It must be large enough to be laid out for instructions that `target` has. `prepacked` tells that its right operand
+    is constant, and is laid out once.
     """
     types = (c.a.type.element_type, c.b.type.element_type, c.tile_element)
-    halves = flush and types == (bf16, bf16, f32)
+    halves = types == (bf16, bf16, f32) and _may_flush(c, prepacked, flush)
     if (types != (i8, i8, i32) and not halves) or not _may_be(c, target, halves):
         return False
     if is_image(c) and (not has_rows(c) or (halves and on_tile_registers(c, target))):
         return False
     sizes = [c.extent(c.n), c.extent(c.k), *([] if prepacked else [shared_rows(c)])]
     return min(sizes) >= LEAST and (on_tile_registers(c, target) or dots_of(c, target) is not None)
+
+
+def is_product_of_halves(c: Contraction, target: Machine, prepacked: bool, flush: str) -> bool:
+    """Returns whether `c` is a product of bf16 for which `is_byte_product` holds."""
+    return c.a.type.element_type == bf16 and is_byte_product(c, target, prepacked, flush)
+
+
+def _may_flush(c: Contraction, prepacked: bool, flush: str) -> bool:
+    """Returns whether numbers below 2**-126 may count as zeros. Batches of weights have no layout for it."""
+    one_matrix = all(axis not in c.b.axes() for axis in c.outer)
+    return flush == "all" or (flush == "weights" and prepacked and one_matrix)
 
 
 def _may_be(c: Contraction, target: Machine, halves: bool) -> bool:

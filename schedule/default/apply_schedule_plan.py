@@ -23,7 +23,7 @@ from ...dialects.tensor_loop import BlockOp, FuncOp, GridOp
 from ...lazy_dataclass import dataclass
 from ...machine.machine import Machine
 from ...machine.named import chosen_machine
-from ..bytes.products import is_byte_product, tile_byte_product
+from ..bytes.products import check_flush, is_byte_product, tile_byte_product
 from ..depthwise.convolution import depthwise_of
 from ..depthwise.schedule import tile_depthwise
 from ..grouped.split import split_all_groups
@@ -68,16 +68,18 @@ class ApplySchedulePlanPass(StepwellPass):
     A grid whose block has no such attribute stays as it is. An attribute that does not fit, or that nothing takes up,
     is an error at the block. Running it twice changes nothing.
 
-    `target` names the machine to schedule for (docs/targets.md), or that of the pass context when left out. With
-    `flush`, products of bf16 may take numbers below 2**-126 for zeros, as AMX does.
+    `target` names the machine to schedule for (docs/targets.md), or that of the pass context when left out. `flush`
+    says which products of bf16 may take numbers below 2**-126 for zeros, as AMX does: `none`, those with `weights` that
+    are laid out once, or `all`.
     """
 
     name = "apply-schedule-plan"
 
     target: str | None = None
-    flush: bool = False
+    flush: str = "none"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
+        check_flush(self.flush, self.name)
         target = chosen_machine(self.target)
         lift_grains(op)
         for function in ops_of(op, FuncOp):

@@ -39,14 +39,15 @@ class ScheduleCPUPass(StepwellPass):
     A contraction whose block has `stepwell.tiling = #schedule.tiling<...>` is cut up by that attribute
     (docs/tuning.md). A tiling that does not fit is an error.
 
-    `target` names the machine to schedule for (docs/targets.md), or that of the pass context when left out. With
-    `flush`, products of bf16 may take numbers below 2**-126 for zeros, as AMX does.
+    `target` names the machine to schedule for (docs/targets.md), or that of the pass context when left out. `flush`
+    says which products of bf16 may take numbers below 2**-126 for zeros, as AMX does: `none`, those with `weights` that
+    are laid out once, or `all`.
     """
 
     name = "schedule-cpu"
 
     target: str | None = None
-    flush: bool = False
+    flush: str = "none"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         PlanSchedulesPass(self.target, prepack=False, flush=self.flush).apply(ctx, op)

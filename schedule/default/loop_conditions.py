@@ -5,23 +5,31 @@ from __future__ import annotations
 from math import prod
 
 from xdsl.dialects import memref
-from xdsl.dialects.builtin import IntegerAttr, IntegerType, i1, i64
+from xdsl.dialects.builtin import IntegerAttr, i64
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from ...analysis.access_regions import body_accesses
 from ...analysis.affine import is_linear, normal_form
 from ...analysis.loop_nests import enclosing_levels, perfect_block
 from ...analysis.reorder import may_reorder
+from ...core.ir.element_types import element_bytes
 from ...core.ir.walk import ops_of
 from ...dialects.tensor_loop import BlockOp, FuncOp, GridOp
+from ...dialects.tile.ops import LANES
+from ...machine.machine import Machine
+from ...machine.named import chosen_machine
 from ...patterns.language.match import Match
 from ...patterns.language.registry import condition
 from ..kernels.contraction import Operand, bound_in_order
+from ..products.transpose import turned
 
 ONE = IntegerAttr(1, i64)
 
-ONCE = "once"
-"""The setting of a session with the names of the loop functions that only prepare weights."""
+ONCE, TARGET = "once", "target"
+"""
+The settings of a session with the names of the loop functions that only prepare weights, and with the machine to
+schedule for.
+"""
 
 
 @condition("any-order", protects="structure")
@@ -65,11 +73,30 @@ def own_dimensions(match: Match, access: Operation, one: SSAValue, other: SSAVal
     return len({dimension for dimension, _ in known}) == 2
 
 
-@condition("whole-bytes", protects="structure")
-def whole_bytes(match: Match, access: Operation) -> bool:
-    """The elements of a load take whole bytes, and are no booleans."""
-    element = access.results[0].type
-    return element != i1 and not (isinstance(element, IntegerType) and element.width.data % 8)
+@condition("turns", protects="structure")
+def turns(match: Match, block: BlockOp, row: SSAValue, column: SSAValue) -> bool:
+    """
+    The block maps numbers that it loads, all of whole bytes, to one that it stores. Some loads walk through memory
+    along the second axis, and the others do so along the first or do not move with it.
+    """
+    if row not in block.axes or column not in block.axes:
+        return False
+    assert isinstance(row, BlockArgument) and isinstance(column, BlockArgument)
+    return turned(block, row.index, column.index)
+
+
+@condition("lines-together", protects="cost")
+def lines_together(match: Match, access: Operation, axis: SSAValue, *, steps: IntegerAttr) -> bool:
+    """
+    The first-level cache of the target holds the lines of so many steps of an axis together, or not even those of 16.
+    """
+    operand, number = _operand(access), _number(access, axis)
+    stride = None if operand is None or number is None else operand.stride_along(number)
+    bytes_ = None if operand is None else element_bytes(operand.type.element_type)
+    if not stride or not bytes_:
+        return True
+    target: Machine = match.session.options.get(TARGET) or chosen_machine(None)
+    return target.lines_together(stride * bytes_, steps.value.data) not in range(LANES, steps.value.data)
 
 
 @condition("runs-often", protects="cost")

@@ -19,6 +19,7 @@ from ...dialects.schedule import LeftOutAttr, OnTilesAttr, OrderAttr
 from ...dialects.tensor_loop import BlockOp, FuncOp, GridOp
 from ...lazy_dataclass import dataclass
 from ...machine.named import chosen_machine
+from ..bytes.products import check_flush
 from ..depthwise.convolution import depthwise_of
 from ..grouped.split import split_all_groups
 from ..grouped.spread import decide_spread
@@ -82,7 +83,8 @@ class PlanSchedulesPass(StepwellPass):
     `target` names the machine to schedule for (docs/targets.md), or that of the pass context when left out. `prepack`
     says that `prepack-weights` follows, which lays out constant right operands once. It is false in a pass context that
     leaves that pass out. Without `winograd` convolutions
-    are not computed by Winograd's filtering. With `flush`, products of bf16 may take numbers below 2**-126 for zeros.
+    are not computed by Winograd's filtering. `flush` says which products of bf16 may take numbers below 2**-126 for
+    zeros: `none`, those with `weights` that are laid out once, or `all`.
     About grids that no kernel takes up the rules of `file` decide, those of `schedules.mlir` without it.
     """
 
@@ -92,15 +94,16 @@ class PlanSchedulesPass(StepwellPass):
     target: str | None = None
     prepack: bool = True
     winograd: bool = True
-    flush: bool = False
+    flush: str = "none"
     file: str = ""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
+        check_flush(self.flush, self.name)
         options = Options(chosen_machine(self.target), self.winograd, self.flush, self.file)
         constants = Constants(op) if self.prepack else None
         self.count("convolutions split into groups", split_all_groups(op))
         given = schedule_rules(self.file, (), ctx, self.name) if self.file else None
-        rules = ScheduleRules(ctx, given, op, run_once(op))
+        rules = ScheduleRules(ctx, given, op, run_once(op), options.target)
         for function in ops_of(op, FuncOp):
             with kept_answers() as answers:
                 Planner(function, options, constants, answers, rules).run()

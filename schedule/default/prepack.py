@@ -42,7 +42,7 @@ from ...dialects.traits import constant_kind
 from ...lazy_dataclass import dataclass
 from ...machine.machine import Machine
 from ...machine.named import chosen_machine
-from ..bytes.products import byte_panels, emit_byte_panels, is_byte_product, tile_byte_product
+from ..bytes.products import byte_panels, check_flush, emit_byte_panels, is_byte_product, tile_byte_product
 from ..grouped.split import split_all_groups
 from ..grouped.spread import Spread, decide_spread
 from ..grouped.spread_tiles import spread_panels, tile_spread
@@ -94,10 +94,11 @@ class PrepackWeightsPass(StepwellPass):
 
     target: str | None = None
     winograd: bool = True
-    flush: bool = False
+    flush: str = "none"
     subnormals: bool = False
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
+        check_flush(self.flush, self.name)
         lift_grains(op)
         split_all_groups(op)
         packer = _Packer(op, self)

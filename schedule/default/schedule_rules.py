@@ -13,6 +13,7 @@ from xdsl.ir import Operation
 from ...core.messages.diagnostics import OperationError
 from ...core.roles import TILING
 from ...dialects.tensor_loop import BlockOp
+from ...machine.machine import Machine
 from ...patterns.language.match import Session
 from ...patterns.language.rules import Rule
 from ...patterns.matching.compiled_rule import keep_compiled
@@ -20,7 +21,7 @@ from ...patterns.running.decisions import Decided, Decider, check_decide
 from ...patterns.running.selection import selected
 from ...patterns.text.loading import rules_of_file, rules_of_valid_text
 from .decide import write
-from .loop_conditions import ONCE
+from .loop_conditions import ONCE, TARGET
 
 SHIPPED_FILE = "schedules.mlir"
 
@@ -51,13 +52,21 @@ def schedule_rules(file: str, names: Sequence[str], ctx: Context, pass_name: str
 
 class ScheduleRules:
     """
-    Rules in one run over `module`. `once` are the loop functions that only prepare weights. Without `rules` they are
-    the shipped ones, which are read when they are first asked, since that takes 10 ms.
+    Rules in one run over `module`. `once` are the loop functions that only prepare weights, `target` is the machine to
+    schedule for, that of the pass context when left out. Without `rules` they are the shipped ones, which are read when
+    they are first asked, since that takes 10 ms.
     """
 
-    def __init__(self, ctx: Context, rules: Sequence[Rule] | None, module: Operation, once: Iterable[str]):
+    def __init__(
+        self,
+        ctx: Context,
+        rules: Sequence[Rule] | None,
+        module: Operation,
+        once: Iterable[str],
+        target: Machine | None = None,
+    ):
         self._ctx, self._rules = ctx, rules
-        self._session = Session(ctx, module, options={ONCE: frozenset(once)})
+        self._session = Session(ctx, module, options={ONCE: frozenset(once), TARGET: target})
 
     @cached_property
     def _decider(self) -> Decider:

@@ -48,7 +48,7 @@ def epilogue_of(c: Contraction) -> Epilogue | None:
     block = perfect_block(levels_of(grid))
     if block is None or block.has_reduce_axes or block.constraints or not may_reorder(block):
         return None
-    if not _takes_every_value(grid, block) or not _maps_only(block):
+    if not _takes_every_value(grid, block) or not maps_only(block):
         return None
     if not may_take(c.block, block, OnTilesAttr):
         return None
@@ -79,7 +79,7 @@ def following_grid(grid: GridOp) -> GridOp | None:
     return following if isinstance(following, GridOp) else None
 
 
-def _maps_only(block: BlockOp) -> bool:
+def maps_only(block: BlockOp) -> bool:
     """Returns whether the block has loads, one store, and elementwise ops on numbers between them."""
     for op in body_ops(block.body.block):
         if isinstance(op, memref.LoadOp | memref.StoreOp):
@@ -223,28 +223,34 @@ def emit_epilogue(
     Emits the body of the epilogue on the tile `total`, whose corner is at `at`. `loaded` holds tiles that stand for its
     loads.
     """
-    known = loaded or {}
     assert isinstance(total.type, VectorType)
     shape = total.type.get_shape()
-    tiles: list[SSAValue] = []
+    tiles: dict[Operation, SSAValue] = dict(loaded or {})
+    for op in body_ops(epilogue.block.body.block):
+        if isinstance(op, memref.LoadOp) and op not in tiles:
+            operand = epilogue.loads.get(op)
+            tiles[op] = total if operand is None else _load(builder, c, operand, shape, at)
+    mapped = mapped_tile(builder, epilogue.block, tiles, vector_type(epilogue.out.type.element_type, shape))
+    place = place_of(builder, epilogue.out, at, c.m, c.n)
+    builder.add(tile.StoreOp(mapped, place.buffer, place.indices, place.along, place.by))
+
+
+def mapped_tile(
+    builder: ScheduledNest, block: BlockOp, tiles: Mapping[Operation, SSAValue], type_: VectorType
+) -> SSAValue:
+    """Returns the tile of what `block`, which only maps numbers, stores. `tiles` has one for each of its loads."""
+    operands: list[SSAValue] = []
     body = Block()
     copies: dict[SSAValue, SSAValue] = {}
-    for op in body_ops(epilogue.block.body.block):
+    for op in body_ops(block.body.block):
         if isinstance(op, memref.LoadOp):
-            operand = epilogue.loads.get(op)
-            if operand is None:
-                tiles.append(total)
-            else:
-                tiles.append(known[op] if op in known else _load(builder, c, operand, shape, at))
+            operands.append(tiles[op])
             copies[op.res] = body.insert_arg(op.res.type, len(body.args))
         elif isinstance(op, memref.StoreOp):
             body.add_op(tile.YieldOp(copies.get(op.value, op.value)))
         elif not isinstance(op.results[0].type, IndexType):
             body.add_op(clone_op(op, copies))
-    type_ = vector_type(epilogue.out.type.element_type, shape)
-    mapped = builder.add(tile.MapOp(tiles, type_, Region(body))).result
-    place = place_of(builder, epilogue.out, at, c.m, c.n)
-    builder.add(tile.StoreOp(mapped, place.buffer, place.indices, place.along, place.by))
+    return builder.add(tile.MapOp(operands, type_, Region(body))).result
 
 
 def _load(

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import replace
 from math import ceil, prod
 
 from xdsl.dialects.builtin import Float16Type, IntegerType, bf16, f16, f32
 
 from ...lazy_dataclass import dataclass
-from ...machine.machine import Machine
+from ...machine.machine import LINE_BYTES, Machine
 from .contraction import Contraction
 from .register_tiles import DEPTH, RegisterTile, choose_tile, steps_at_once
 
@@ -21,9 +20,6 @@ MANY_ROWS = 192
 The rows from which it pays to extend panels of f16 before all tiles. A vector that is extended and stored takes the
 time of about three multiply-adds (measured on a Zen 4: 120 rows take 4 % more time, 196 rows 2 % less).
 """
-
-LINE_BYTES = 64
-"""The bytes of a line of a cache."""
 
 CONVERTED_ROWS = 10
 """
@@ -166,12 +162,7 @@ def rows_near(c: Contraction, target: Machine) -> int:
     apart = (stride or 0) * c.a.type.element_type.size  # pyright: ignore[reportAttributeAccessIssue]
     if apart < LINE_BYTES:
         return target.registers
-    lines: Counter[int] = Counter()
-    for row in range(target.registers):
-        lines[row * apart % target.l1_way_bytes // LINE_BYTES] += 1
-        if max(lines.values()) > target.l1_ways:
-            return row
-    return target.registers
+    return target.lines_together(apart, target.registers)
 
 
 def _is_batch_far(c: Contraction, b_bytes: int, target: Machine) -> bool:

@@ -16,10 +16,10 @@ from xdsl.ir.affine import AffineExpr
 from ...dialects import tile
 from ...dialects.tensor_loop import AllocOp
 from ...lazy_dataclass import dataclass
+from ...machine.machine import LINE_BYTES
 from ..kernels.contraction import Operand
 from ..kernels.epilogue import place_of
 from ..kernels.scheduled_nest import Bound, Index, ScheduledNest
-from ..kernels.tilings import LINE_BYTES
 from .maps import MapBody, mapped
 from .product import PackedProduct
 

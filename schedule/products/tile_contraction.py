@@ -14,11 +14,12 @@ from ...core.ir.element_types import vector_type
 from ...dialects import tile
 from ...dialects.tensor_loop import GridOp
 from ...lazy_dataclass import dataclass
+from ...machine.machine import LINE_BYTES
 from ..kernels.contraction import Contraction
 from ..kernels.epilogue import Epilogue, emit_epilogue, epilogue_of, place_of, replace_grids
 from ..kernels.padding import erase_with_buffers, padded_copy, without_copy
 from ..kernels.scheduled_nest import Bound, Index, ScheduledNest
-from ..kernels.tilings import LINE_BYTES, Tiling
+from ..kernels.tilings import Tiling
 from .borders import Borders, Run, borders_of, emit_where_inside
 from .panels import PackedPanels, extended_panels
 

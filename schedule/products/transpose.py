@@ -1,41 +1,57 @@
-"""Copies that walk through one buffer by rows and through the other by columns, as transposes of register tiles."""
+"""Maps that walk through one buffer by rows and through the result by columns, as transposes of register tiles."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from xdsl.dialects import memref
-from xdsl.dialects.builtin import IntegerType, i1
-from xdsl.ir import Block
+from xdsl.dialects.builtin import IndexType, IntegerType, i1
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from ...analysis.access_regions import body_accesses
 from ...analysis.affine import is_linear, normal_form
 from ...analysis.loop_nests import body_ops, levels_of, perfect_block
 from ...analysis.reorder import may_reorder
+from ...core.ir.cloning import clone_op
 from ...core.ir.element_types import vector_type
 from ...dialects import tile
 from ...dialects.tensor_loop import BlockOp, GridOp
 from ...dialects.tile.ops import LANES
 from ...lazy_dataclass import dataclass
 from ..kernels.contraction import Operand, bound_in_order
-from ..kernels.epilogue import place_of
-from ..kernels.scheduled_nest import Bound, ScheduledNest
+from ..kernels.epilogue import mapped_tile, maps_only, place_of
+from ..kernels.scheduled_nest import Bound, Index, ScheduledNest
 
 
 @dataclass(frozen=True)
 class Transpose:
     """
-    A grid that copies `out[...] = source[...]`, axis `column` contiguous in the source and axis `row` in the result.
+    A grid that maps `out[...] = f(source[...], ...)`, axis `column` contiguous in the sources that are turned and axis
+    `row` in the result.
     """
 
     grid: GridOp
     block: BlockOp
     extents: tuple[int, ...]
-    source: Operand
+    loads: Mapping[Operation, Operand]
+    turned: frozenset[Operation]
+    """The loads of which whole tiles are turned. The others go along the result, or move in one direction only."""
     out: Operand
     row: int
     column: int
+
+    @property
+    def is_copy(self) -> bool:
+        """Returns whether the result is the source, turned and nothing else."""
+        stores = [op for op in body_ops(self.block.body.block) if isinstance(op, memref.StoreOp)]
+        return len(self.loads) == 1 and stores[0].value.owner in self.loads
+
+    @property
+    def source(self) -> Operand:
+        """Returns what a copy reads."""
+        (source,) = self.loads.values()
+        return source
 
 
 def transpose_of(grid: GridOp) -> Transpose | None:
@@ -46,47 +62,78 @@ def transpose_of(grid: GridOp) -> Transpose | None:
     if not bound_in_order(grid, block):
         return None
     extents = tuple(extent for extent in block.extents if isinstance(extent, int))
-    operands = _copied(block)
+    operands = _mapped(block)
     if operands is None or len(extents) != len(block.axes):
         return None
-    source, out = operands
-    columns = [axis for axis in range(len(extents)) if source.stride_along(axis) == 1]
-    rows = [axis for axis in range(len(extents)) if out.stride_along(axis) == 1]
+    loads, out = operands
+    axes = range(len(extents))
+    columns = [axis for axis in axes if any(each.stride_along(axis) == 1 for each in loads.values())]
+    rows = [axis for axis in axes if out.stride_along(axis) == 1]
     for column in columns:
         for row in rows:
-            found = Transpose(grid, block, extents, source, out, row, column)
-            if row != column and min(extents[row], extents[column]) >= LANES and _is_tiled(found):
-                return found
+            if row == column or min(extents[row], extents[column]) < LANES or not _is_tiled(out, row, column):
+                continue
+            if found := _turned(loads, row, column):
+                return Transpose(grid, block, extents, loads, found, out, row, column)
     return None
 
 
-def _copied(block: BlockOp) -> tuple[Operand, Operand] | None:
-    """Returns the operands that a block loads and stores which does nothing but copy."""
-    numbers = [op for op in body_ops(block.body.block) if isinstance(op, memref.LoadOp | memref.StoreOp)]
-    if len(numbers) != 2:
+def turned(block: BlockOp, row: int, column: int) -> bool:
+    """
+    Returns whether a block maps numbers that it loads to one that it stores, and whole tiles of some of them are to be
+    turned, as they walk along `column`. None walks across the result otherwise.
+    """
+    operands = _mapped(block)
+    return operands is not None and bool(_turned(operands[0], row, column))
+
+
+def _mapped(block: BlockOp) -> tuple[Mapping[Operation, Operand], Operand] | None:
+    """Returns the operands that a block loads and stores which does nothing but map numbers to one number."""
+    if not maps_only(block):
         return None
-    load, store = numbers
-    if not isinstance(load, memref.LoadOp) or not isinstance(store, memref.StoreOp) or store.value is not load.res:
-        return None
-    if load.res.type == i1 or (isinstance(load.res.type, IntegerType) and load.res.type.width.data % 8):
-        return None
-    found: list[Operand] = []
+    loads: dict[Operation, Operand] = {}
+    stores: list[Operand] = []
     for access in body_accesses(block.body.block).accesses:
         indices = [index for index in access.indices if index is not None and is_linear(index)]
-        if len(indices) != len(access.indices):
+        if len(indices) != len(access.indices) or not isinstance(access.op, memref.LoadOp | memref.StoreOp):
             return None
-        found.append(Operand(access.buffer, tuple(normal_form(index) for index in indices)))
-    return (found[0], found[1]) if len(found) == 2 else None
+        operand = Operand(access.buffer, tuple(normal_form(index) for index in indices))
+        if not _has_whole_bytes(operand.type.element_type):
+            return None
+        if access.is_store:
+            stores.append(operand)
+        else:
+            loads[access.op] = operand
+    return (loads, stores[0]) if len(stores) == 1 else None
 
 
-def _is_tiled(t: Transpose) -> bool:
-    """Returns whether rows and columns of a tile move in dimensions of their own, forwards, in both buffers."""
-    for operand in (t.source, t.out):
-        places = [operand.dimension_along(axis) for axis in (t.row, t.column)]
-        known = [place for place in places if place is not None and place[1] > 0]
-        if len({dimension for dimension, _ in known}) != 2:
-            return False
-    return True
+def _has_whole_bytes(element: Attribute) -> bool:
+    return element != i1 and not (isinstance(element, IntegerType) and element.width.data % 8)
+
+
+def _turned(loads: Mapping[Operation, Operand], row: int, column: int) -> frozenset[Operation]:
+    """Returns the loads to be turned, none where one that is not walks across the result."""
+    found = {op for op, each in loads.items() if each.stride_along(column) == 1 and _is_tiled(each, row, column)}
+    for op, operand in loads.items():
+        if op not in found and not _is_direct(operand, row, column):
+            return frozenset()
+    return frozenset(found)
+
+
+def _is_tiled(operand: Operand, row: int, column: int) -> bool:
+    """Returns whether rows and columns of a tile move in dimensions of their own, forwards."""
+    places = [operand.dimension_along(axis) for axis in (row, column)]
+    known = [place for place in places if place is not None and place[1] > 0]
+    return len({dimension for dimension, _ in known}) == 2
+
+
+def _is_direct(operand: Operand, row: int, column: int) -> bool:
+    """Returns whether a tile of the result loads its part of an operand by rows, or one number for many."""
+    moved = [axis for axis in (row, column) if axis in operand.axes()]
+    places = [operand.dimension_along(axis) for axis in moved]
+    known = [place for place in places if place is not None and place[1] > 0]
+    own = len({dimension for dimension, _ in known}) == len(moved)
+    return own and operand.stride_along(row) in (0, 1)
 
 
 def tile_transpose(t: Transpose, side: int) -> None:
@@ -139,12 +186,20 @@ def _tiles(builder: ScheduledNest, t: Transpose, rows: int, columns: int, side: 
             at = dict(enumerate(values))
             for axis in (t.row, t.column):
                 at[axis] = builder.scaled(at[axis], LANES)
-            source = place_of(builder, t.source, at, t.row, t.column)
-            type_ = vector_type(t.source.type.element_type, (LANES, LANES))
-            loaded = builder.add(tile.LoadOp(source.buffer, source.indices, type_, source.along, source.by))
-            turned = builder.add(tile.TransposeOp(loaded.result)).result
+            loaded = {op: _loaded(builder, t, op, at) for op in t.loads}
+            type_ = vector_type(t.out.type.element_type, (LANES, LANES))
+            found = next(iter(loaded.values())) if t.is_copy else mapped_tile(builder, t.block, loaded, type_)
             out = place_of(builder, t.out, at, t.column, t.row)
-            builder.add(tile.StoreOp(turned, out.buffer, out.indices, out.along, out.by))
+            builder.add(tile.StoreOp(found, out.buffer, out.indices, out.along, out.by))
+
+
+def _loaded(builder: ScheduledNest, t: Transpose, load: Operation, at: Mapping[int, Index]) -> SSAValue:
+    """Returns the tile of what a load reads, as it lies in the result."""
+    operand, is_turned = t.loads[load], load in t.turned
+    place = place_of(builder, operand, at, *((t.row, t.column) if is_turned else (t.column, t.row)))
+    type_ = vector_type(operand.type.element_type, (LANES, LANES))
+    loaded = builder.add(tile.LoadOp(place.buffer, place.indices, type_, place.along, place.by)).result
+    return builder.add(tile.TransposeOp(loaded)).result if is_turned else loaded
 
 
 def _bounds(t: Transpose, bindings: dict[int, AffineExpr], counts: dict[int, int]) -> Sequence[Bound]:
@@ -153,7 +208,7 @@ def _bounds(t: Transpose, bindings: dict[int, AffineExpr], counts: dict[int, int
 
 def _rest(builder: ScheduledNest, t: Transpose, ranges: dict[int, int]) -> None:
     """
-    Emits copies element by element. Each axis in `ranges` goes from that index to its end, or from 0 to minus the index
+    Emits the map number by number. Each axis in `ranges` goes from that index to its end, or from 0 to minus the index
     if it is negative.
     """
     starts = [max(0, ranges.get(axis, 0)) for axis in range(len(t.extents))]
@@ -165,7 +220,14 @@ def _rest(builder: ScheduledNest, t: Transpose, ranges: dict[int, int]) -> None:
         bounds = _bounds(t, dict(enumerate(variables)), dict(enumerate(counts)))
         with builder.blocked(f"{t.block.block_name.data}_rest", bounds) as values:
             at = {axis: builder.sum(value, starts[axis]) for axis, value in enumerate(values)}
-            indices = [builder.affine(index, at) for index in t.source.indices]
-            value = builder.add(memref.LoadOp.get(t.source.buffer, indices)).res
-            places = [builder.affine(index, at) for index in t.out.indices]
-            builder.add(memref.StoreOp.get(value, t.out.buffer, places))
+            copies: dict[SSAValue, SSAValue] = {}
+            for op in body_ops(t.block.body.block):
+                if isinstance(op, memref.LoadOp):
+                    operand = t.loads[op]
+                    indices = [builder.affine(index, at) for index in operand.indices]
+                    copies[op.res] = builder.add(memref.LoadOp.get(operand.buffer, indices)).res
+                elif isinstance(op, memref.StoreOp):
+                    places = [builder.affine(index, at) for index in t.out.indices]
+                    builder.add(memref.StoreOp.get(copies.get(op.value, op.value), t.out.buffer, places))
+                elif not isinstance(op.results[0].type, IndexType):
+                    builder.add(clone_op(op, copies))

@@ -58,7 +58,7 @@ def turned(c: Contraction) -> Turned | None:
     found = transpose_of(grids[0]) if grids[0].name == "tensor_loop.grid" else None  # pyright: ignore
     if found is None or found.out.buffer is not c.b.buffer or not may_take(c.block, found.block, LeftOutAttr):
         return None
-    if not _is_whole(found) or _is_written_later(found):
+    if not found.is_copy or not _is_whole(found) or _is_written_later(found):
         return None
     result = Turned(found, c.b.buffer)
     operand = result.operand(c.b)

@@ -74,7 +74,7 @@ def plan_strips(chain: Chain, target: Machine, rows: int | None = None) -> Strip
     return StripPlan(total, rows, outer, groups, shared)
 
 
-def why_whole(chain: Chain, target: Machine, flush: bool) -> str | None:
+def why_whole(chain: Chain, target: Machine, flush: str) -> str | None:
     """Returns why the kernels of a chain run one after the other on all rows, `None` where strips go through them."""
     if any(is_byte_product(c, target, False, flush) for c in (chain.first, chain.second)):
         return "the products have instructions of their own, which strips do not use"

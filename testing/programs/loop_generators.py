@@ -10,9 +10,15 @@ SIZES = (3, 15, 16, 17, 32, 48, 64, 128)
 TILES = (16, 48, 64)
 """Sizes of which tiles leave nothing over."""
 
+OPS = {"f32": "arith.addf", "f64": "arith.mulf", "i8": "arith.subi"}
+"""An op on two numbers of each type that has one."""
+
 
 def random_copy(seed: int, sizes: tuple[int, ...] = SIZES) -> str:
-    """A grid that mostly copies: random order of axes, offsets, sizes around those of tiles, and things in the way."""
+    """
+    A grid that copies or maps: random order of axes, offsets, sizes around those of tiles, and things in the way. A map
+    takes a second array in the order of either side, or a row of numbers, or one number.
+    """
     choose = Random(seed)
     rank = choose.choice((2, 2, 3, 4))
     extents = [choose.choice(sizes) for _ in range(rank)]
@@ -34,11 +40,20 @@ def random_copy(seed: int, sizes: tuple[int, ...] = SIZES) -> str:
         from_[-1] = from_[0]
     elif pick < 0.34:
         where = " attributes {my.tag = 1 : i64}"
+    inputs, value = f"%x: memref<{source}x{element}>", "%v"
+    if choose.random() < 0.4 and element in OPS:
+        other = choose.choice((order, list(range(rank)), order[-1:], [rank - 1], [choose.randrange(rank)], []))
+        second = f"memref<{''.join(f'{extents[number]}x' for number in other)}{element}>"
+        inputs += f", %y: {second}"
+        extra += f"%u = memref.load %y[{', '.join(names[number] for number in other)}] : {second}\n"
+        value = "%m"
     loops = ", ".join(f"%i{number}" for number in range(rank))
     axes = ", ".join(f"{names[n]} in {extents[n]} = %i{n}" for n in range(rank))
     body = f"{before}{extra}%v = memref.load %x[{', '.join(from_)}] : memref<{source}x{element}>\n"
-    body += f"memref.store %v, %o[{', '.join(to)}] : memref<{target}x{element}>"
-    return f"""tensor_loop.func private @f(%x: memref<{source}x{element}>) outs(%o: memref<{target}x{element}>) {{
+    if value == "%m":
+        body += f"%m = {OPS[element]} %v, %u : {element}\n"
+    body += f"memref.store {value}, %o[{', '.join(to)}] : memref<{target}x{element}>"
+    return f"""tensor_loop.func private @f({inputs}) outs(%o: memref<{target}x{element}>) {{
       tensor_loop.grid ({loops}) in ({", ".join(map(str, extents))}) {{
         tensor_loop.block "copy" spatial({axes}){where} {{ {body} }} }} }}"""
 

@@ -103,12 +103,15 @@ class DecisionCheck:
 
 def _arguments(function: FuncOp, seed: int) -> list[Array] | None:
     """Values for the inputs, `None` where they are too many to be interpreted or have no element type in NumPy."""
-    type_ = function.body.block.args[0].type
-    assert isinstance(type_, MemRefType)
-    element: Any = type_.get_element_type()
-    if np.prod(type_.get_shape()) > MOST_ELEMENTS or isinstance(element, IntegerType) and element.width.data % 8:
-        return None
-    return [arrays_of(seed, tuple(type_.get_shape()), element_type_name(element), "any")]
+    arrays: list[Array] = []
+    for number, buffer in enumerate(function.inputs):
+        type_ = buffer.type
+        assert isinstance(type_, MemRefType)
+        element: Any = type_.get_element_type()
+        if np.prod(type_.get_shape()) > MOST_ELEMENTS or isinstance(element, IntegerType) and element.width.data % 8:
+            return None
+        arrays.append(arrays_of(seed + number, tuple(type_.get_shape()), element_type_name(element), "any"))
+    return arrays
 
 
 def _outcome(module: ModuleOp, arguments: Sequence[Array]) -> Outcome:

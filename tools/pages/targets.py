@@ -233,8 +233,10 @@ each row, because loops that find the row in L1 miss nothing. |
 | products of bytes by `amx-int8`, else by dot products (`avx512vnni`, `avxvnni`, `dotprod`, `i8mm`) | `i8` or `ui8` \
 on either side, sums in 32 bits, at least 16 columns and 16 steps of the sum, and 16 rows unless b is a constant | The \
 result is exact: all of these instructions wrap and none saturates. |
-| products of `bf16` by `amx-bf16`, else by `avx512bf16`, on Arm by `bf16` | Only with `numerics="fast"`. Sums are in \
-f32, sizes as above, two elements per group. | There, numbers below 2^-126 count as zeros. |
+| products of `bf16` by `amx-bf16`, else by `avx512bf16`, on Arm by `bf16` | b is a constant and one matrix for all, \
+or `numerics="fast"`; not with `numerics="strict"`. Sums are in f32, sizes as above, two elements per group. Convolutions \
+3x3 are computed so rather than by Winograd's algorithm. | Pairs take half of the time. Numbers below 2^-126 count as \
+zeros there, as constants below it do anyway. |
 | 32 x 32 sums, b in panels of 32 columns in groups of four bytes | `amx-int8` | Four tile registers hold sums, two \
 rows and two columns: four loads serve four products. All of k is done at once, so sums are written once. |
 | rows of a copied | `amx-int8`: the last rows, where they do not fill a tile register; all rows where k is no \

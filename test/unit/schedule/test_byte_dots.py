@@ -10,6 +10,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import stepwell
+from ml_dtypes import bfloat16
 from named_machines import scheduled_for
 from stepwell.core import codegens
 from stepwell.core.passes.pipelines import run_pipeline
@@ -114,13 +115,18 @@ def test_instructions_of_another_machine_are_refused() -> None:
 @pytest.mark.parametrize(("target", "instruction"), [("neoverse-v2", "bfdot"), ("zen4", "vdpbf16ps")])
 def test_pairs_of_bf16(target: str, instruction: str) -> None:
     text = """
-func.func @main(%x: tensor<32x64xbf16>, %w: tensor<64x32xbf16>) -> tensor<32x32xf32> {
+func.func @main(%x: tensor<32x64xbf16>ARGUMENT) -> tensor<32x32xf32> {
+  WEIGHT
   %y = graph.matmul %x, %w, out_dtype = f32 : (tensor<32x64xbf16>, tensor<64x32xbf16>) -> tensor<32x32xf32>
   func.return %y : tensor<32x32xf32>
 }"""
-    for numerics in ("fast", "default"):
-        code = stepwell.compile(text, target=target, numerics=numerics, cache=False).ir("asm")
-        assert (instruction in code) == (numerics == "fast")
+    made = text.replace("ARGUMENT", ", %w: tensor<64x32xbf16>").replace("WEIGHT", "")
+    given = text.replace("ARGUMENT", "").replace("WEIGHT", '%w = graph.weight "w" : tensor<64x32xbf16>')
+    weights = {"w": np.ones((64, 32), bfloat16)}
+    for numerics in ("fast", "default", "strict"):
+        for program, held in ((made, None), (given, weights)):
+            code = stepwell.compile(program, weights=held, target=target, numerics=numerics, cache=False).ir("asm")
+            assert (instruction in code) == (numerics == "fast" or (numerics == "default" and held is not None))
 
 
 @pytest.mark.parametrize(

@@ -104,7 +104,7 @@ def test_dot_products_are_taken_where_there_are_tile_registers(constant: bool) -
 
 def test_dot_products_of_bf16_may_be_asked_for_with_flush() -> None:
     kernel, dots = kernel_of(64, 96, 64, True, "bf16", "f32"), "#schedule.dots<rows = 4, columns = 48>"
-    text = lowered(kernel, dots, "sapphire-rapids", "prepack-weights{flush=true},schedule-cpu{flush=true}")
+    text = lowered(kernel, dots, "sapphire-rapids", "prepack-weights{flush=all},schedule-cpu{flush=all}")
     assert 'using "vdpbf16ps"' in text and "vector<4x48xf32>" in text and "memref<2x32x48x2xbf16>" in text
     with pytest.raises(DiagnosticException, match="the block is no product of bytes"):
         lowered(kernel, dots, "sapphire-rapids")
@@ -139,7 +139,7 @@ def test_with_flush_tile_registers_are_stronger_than_a_tiling_in_single_precisio
     kernel = kernel_of(64, 96, 64, False, "bf16", "f32")
     tiling = "#schedule.tiling<rows = 4, columns = 32, packed>"
     assert 'using "amx"' not in lowered(kernel, tiling, "sapphire-rapids")
-    flushed = lowered(kernel, tiling, "sapphire-rapids", "prepack-weights{flush=true},schedule-cpu{flush=true}")
+    flushed = lowered(kernel, tiling, "sapphire-rapids", "prepack-weights{flush=all},schedule-cpu{flush=all}")
     assert 'using "amx"' in flushed and "stepwell.tiling" not in flushed
 
 

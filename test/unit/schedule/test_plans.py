@@ -179,12 +179,12 @@ def test_a_tiling_by_hand_goes_before_flushed_products() -> None:
       %y = graph.matmul %x, %w, out_dtype = f32 : (tensor<64x64xbf16>, tensor<64x64xbf16>) -> tensor<64x64xf32>
       func.return %y : tensor<64x64xf32>
     }"""
-    rest = "prepack-weights{flush=true},apply-schedule-plan{flush=true}"
+    rest = "prepack-weights{flush=all},apply-schedule-plan{flush=all}"
     found: list[bool] = []
     for edited in (False, True):
         module = parse(text)
         with PassContext(config={"target": "sapphire-rapids"}):
-            run_pipeline(make_context(), module, "graph-optimize,to-loops,plan-schedules{flush=true}")
+            run_pipeline(make_context(), module, "graph-optimize,to-loops,plan-schedules{flush=all}")
             (block,) = planned_blocks(module)
             assert isinstance(block.attributes[TILING], TileRegistersAttr)
             if edited:
