@@ -54,8 +54,9 @@ class WidenLeftOperandsPass(StepwellPass):
     An element of the left operand is multiplied with each vector of a row of the right one. As an f32 it comes from
     memory into all lanes of a register, and as an f16 it must be extended first, for each panel. The tensors take
     twice the memory. With `excess`, later passes leave out the rounding. Without, all results have the same bits.
-    Tensors are kept as they are where anything but kernels reads them, or where a kernel moves or compares them rather
-    than computes with them.
+    Tensors are kept as they are where anything but kernels reads them, or where a kernel that reads them moves or
+    compares them rather than computes with them. A kernel that makes such a tensor may move what it reads: it extends
+    each element once.
     """
 
     name = "widen-left-operands"
@@ -219,14 +220,14 @@ def _is_left_operand(load: memref.LoadOp) -> bool:
 
 
 def _can_write_wide(buffer: SSAValue) -> bool:
-    """Returns whether a kernel computes each element of `buffer`, and only stores it."""
+    """Returns whether a kernel makes each element of `buffer` without a choice, and only stores it."""
     for use in buffer.uses:
         op = use.operation
         if isinstance(op, tensor_loop.BlockOp):
             continue
         if not isinstance(op, memref.StoreOp) or use.index != 1 or _is_in_reduction(op):
             return False
-        if isinstance(op.value, BlockArgument) or isinstance(op.value.owner, memref.LoadOp | scf.IfOp):
+        if isinstance(op.value, BlockArgument) or isinstance(op.value.owner, scf.IfOp):
             return False
     return True
 

@@ -195,7 +195,10 @@ f32, at least 192 rows read it, and it takes at most L2 in f32. | Each tile of r
 memory stay f16. |
 | tiles of few rows, such as 6x64 in place of 8x48 | a is f32, b is f16 and extended as it is loaded, and registers \
 are worked on in halves (`zen4`). | Multiply-adds, elements of a and conversions share what begins in a cycle. Tiles \
-of few rows leave room there (measured). On other targets the tiles are those of f32. |
+of few rows leave room there (measured). |
+| tiles of few columns, such as 13x32 in place of 8x48 | a is f32, b is f16 and extended as it is loaded, and two \
+multiply-adds begin in a cycle. | More rows share a vector that is extended, which takes the time of half a \
+multiply-add (measured on a Zen 5). |
 | two steps of the sum side by side in panels | b is constant, a and b are bf16, the target is x86-64, and parts of \
 k have an even number of steps. | A vector of f32 is one instruction on words of two bf16: a shift or a mask. On a \
 row of bf16 it is two, which compete with multiply-adds. With AVX2, tiles leave one more register to LLVM. |
@@ -234,9 +237,9 @@ each row, because loops that find the row in L1 miss nothing. |
 on either side, sums in 32 bits, at least 16 columns and 16 steps of the sum, and 16 rows unless b is a constant | The \
 result is exact: all of these instructions wrap and none saturates. |
 | products of `bf16` by `amx-bf16`, else by `avx512bf16`, on Arm by `bf16` | b is a constant and one matrix for all, \
-or `numerics="fast"`; not with `numerics="strict"`. Sums are in f32, sizes as above, two elements per group. Convolutions \
-3x3 are computed so rather than by Winograd's algorithm. | Pairs take half of the time. Numbers below 2^-126 count as \
-zeros there, as constants below it do anyway. |
+or `numerics="fast"`; not with `numerics="strict"`. Sums are in f32, sizes as above, two elements per group. \
+Convolutions 3x3 are computed so rather than by Winograd's algorithm. | Pairs take half of the time. Numbers below \
+2^-126 count as zeros there, as constants below it do anyway. |
 | 32 x 32 sums, b in panels of 32 columns in groups of four bytes | `amx-int8` | Four tile registers hold sums, two \
 rows and two columns: four loads serve four products. All of k is done at once, so sums are written once. |
 | rows of a copied | `amx-int8`: the last rows, where they do not fill a tile register; all rows where k is no \

@@ -66,6 +66,21 @@ func.func @no_result(%x: tensor<8x32xf16>, %w: tensor<32x192xf16>) -> (tensor<8x
 
 // -----
 
+/// What moves elements extends each of them once.
+// CHECK-LABEL: func.func @moved
+// CHECK: graph.call_kernel @permute_dims_wide(%x) : (tensor<64x4x24xf16>) -> tensor<4x64x24xf32>
+// CHECK: graph.call_kernel @matmul_wide
+// CHECK: tensor_loop.func private @permute_dims_wide(
+// CHECK: arith.extf %{{.*}} {stepwell.implied} : f16 to f32
+func.func @moved(%x: tensor<64x4x24xf16>) -> tensor<4x64x256xf16> {
+  %w = graph.weight "w" : tensor<24x256xf16>
+  %h = graph.permute_dims %x, axes = [1, 0, 2] : (tensor<64x4x24xf16>) -> tensor<4x64x24xf16>
+  %y = graph.matmul %h, %w : (tensor<4x64x24xf16>, tensor<24x256xf16>) -> tensor<4x64x256xf16>
+  func.return %y : tensor<4x64x256xf16>
+}
+
+// -----
+
 /// A maximum takes the bits of f16, and a transpose moves them.
 // CHECK-LABEL: func.func @no_bits
 // CHECK-NOT: _wide
