@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import lru_cache
 from importlib.resources import files
+from math import prod
 from pathlib import Path
 
 from xdsl.context import Context
@@ -18,12 +19,12 @@ from ...core.messages.diagnostics import Diagnostic, OperationError, StepwellErr
 from ...core.text.parsing import make_context, parse_text, read_source
 from ...dialects.graph.base import plain_properties
 from ...dialects.graph.contraction import MatmulOp
-from ...dialects.graph.movement import PermuteDimsOp
+from ...dialects.graph.movement import BroadcastToOp, PermuteDimsOp
 from ...dialects.pattern.groups import GROUP_KINDS, GroupOp, GroupRuleOp, MergeGroupsOp, RequireGroupsOp
 from ...dialects.traits import LoopSemantics
 from ...lazy_dataclass import dataclass
 from ...patterns.language.signatures import RuleError, check_taken, plain_parameters
-from .groups import Group, Groups, sizes_of, without_ones
+from .groups import Group, Groups, shape_of_value, sizes_of, without_ones
 from .siblings import are_siblings, uses_only_inside
 
 KINDS = {name: OpKind[name.upper().replace("-", "_")] for name in GROUP_KINDS}
@@ -97,6 +98,9 @@ class Candidate:
 
 
 GroupTest = Callable[..., bool]
+SHORT, FEW = 16, 4
+"""Elements of a row that is not worth a copy of its own, and times that a tensor is repeated at least to be kept."""
+
 CONDITIONS: dict[str, GroupTest] = {}
 """The conditions of `pattern.require_groups`. Each takes the candidate, then a list of groups per argument."""
 
@@ -161,6 +165,25 @@ def _keeps_rows(op: PermuteDimsOp) -> bool:
     """Returns whether the innermost axis stays in its place."""
     axes, rank = plain_properties(op)["axes"], len(sizes_of(op))
     return rank < 2 if axes is None else axes[-1:] in ((rank - 1,), (-1,))
+
+
+@group_condition("no-repeat-of-short-rows")
+def no_repeat_of_short_rows(candidate: Candidate, producer: list[Group], consumer: list[Group]) -> bool:
+    """
+    The op of the consumer that takes the result does not repeat it four times or more, or the producer has not repeated
+    rows of fewer than 16 elements.
+    """
+    user = candidate.user
+    if not isinstance(user, BroadcastToOp) or not _repeats(user):
+        return True
+    made = [op for op in candidate.groups.ops_of(producer[0]) if isinstance(op, BroadcastToOp)]
+    return not any(_repeats(op) and 1 < sizes_of(op)[-1] < SHORT for op in made)
+
+
+def _repeats(op: BroadcastToOp) -> bool:
+    """Returns whether each element of what is broadcast is at four places of the result or more."""
+    given, made = shape_of_value(op.operands[0]), sizes_of(op)
+    return DYNAMIC_INDEX not in (*given, *made) and prod(given) * FEW <= prod(made)
 
 
 @group_condition("has-rows")

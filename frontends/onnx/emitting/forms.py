@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,9 @@ from ..value import Value
 from .graph_builder import GraphBuilder
 from .sizes import Extent, Size, combined, extents_of, product, quotient, scalar, vector
 from .values import RuntimeValue
+
+SHORT_ROW = 16
+"""Elements of a row that is not worth a copy of its own."""
 
 
 def dims(extents: Sequence[Extent]) -> tuple[Dim, ...]:
@@ -116,10 +120,20 @@ def repeated(b: GraphBuilder, x: Value, counts: Sequence[Extent]) -> Value:
     shape = extents_of(x)
     if all(count == 1 for count in counts):
         return x
+    last = max(axis for axis, count in enumerate(counts) if count != 1)
+    if any(count != 1 for count in counts[:last]) and _is_short(shape[last:]):
+        rows = [count if axis == last else 1 for axis, count in enumerate(counts)]
+        return repeated(b, repeated(b, x, rows), [1 if axis == last else count for axis, count in enumerate(counts)])
     before = [extent for size in shape for extent in (1, size)]
     after = [extent for pair in zip(counts, shape, strict=True) for extent in pair]
     spread = broadcast(b, reshaped(b, x, before), after)
     return reshaped(b, spread, [product(pair) for pair in zip(counts, shape, strict=True)])
+
+
+def _is_short(extents: Sequence[Extent]) -> bool:
+    """Returns whether rows are so short that they are repeated first, and long rows then."""
+    sizes = [extent for extent in extents if isinstance(extent, int)]
+    return len(sizes) == len(extents) and prod(sizes) < SHORT_ROW
 
 
 def backwards(b: GraphBuilder, x: Value, axis: int) -> Value:

@@ -98,6 +98,10 @@ def eye_like(b: GraphBuilder, x: Value, *, dtype: int | None = None, k: int = 0)
     target = x.dtype if dtype is None else dtype_of_number(dtype)
     if isinstance(rows, int) and isinstance(columns, int) and rows * columns <= LARGEST:
         ones = b.constant(np.eye(rows, columns, max(-rows, min(k, columns)), dtype=np.bool_))
+    elif isinstance(rows, int) and isinstance(columns, int) and max(rows, columns) < 2**30:
+        diagonal = max(-rows, min(k, columns))  # Vectors hold more numbers of 32 bits.
+        places = np.arange(columns, dtype=np.int32), np.arange(diagonal, rows + diagonal, dtype=np.int32)
+        ones = b.equal(b.constant(places[0].reshape(1, columns)), b.constant(places[1].reshape(rows, 1)))
     else:
         diagonal = max(-LARGEST_EXTENT, min(k, LARGEST_EXTENT))
         ones = b.equal(positions(b, columns, 2, 1), positions(b, rows, 2, 0, diagonal))

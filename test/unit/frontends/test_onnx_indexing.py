@@ -120,6 +120,14 @@ def test_tiles(repeats: tuple[int, ...]) -> None:
     assert np.array_equal(found, np.tile(X, repeats))
 
 
+@pytest.mark.parametrize("repeats", [(5, 1, 4), (4, 2, 3), (2, 3, 1), (7, 1, 16)])
+def test_tiles_of_short_rows(repeats: tuple[int, int, int]) -> None:
+    """Rows are repeated first, and long rows then."""
+    x = np.arange(60, dtype=np.float32).reshape(4, 5, 3)
+    (found,) = run("Tile", {"x": x, "r": np.array(repeats)}, version=13, known=["r"])
+    assert np.array_equal(found, np.tile(x, repeats))
+
+
 def test_tiles_of_another_rank_are_refused() -> None:
     with pytest.raises(OnnxError, match="repeats has 2 entries, expected 3"):
         text_of("Tile", {"x": X, "r": np.array([1, 2])}, version=13, known=["r"])
