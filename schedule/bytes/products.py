@@ -50,6 +50,12 @@ layout already.
 """
 
 
+COST_OF_FORM = 0.02
+"""
+The share of the cycles that a tile with another form at an edge must save. Each form is code of its own: LLVM takes as
+long for it as for the others.
+"""
+
 MOST_TAPS = 64
 """The most taps of a window. With more, products on tile registers would be long code."""
 
@@ -169,7 +175,9 @@ def byte_tile(c: Contraction, target: Machine) -> RegisterTile:
     """
     Returns the tile of sums that are kept in vector registers at once, as the block requests or else by the rules.
     """
-    return given_dots(c, target) or choose_tile(c.extent(c.m), c.extent(c.n), i32.size, target)
+    return given_dots(c, target) or choose_tile(
+        c.extent(c.m), c.extent(c.n), i32.size, target, cost_of_form=COST_OF_FORM
+    )
 
 
 def _layouts(block: Block, c: Contraction, tile_: RegisterTile) -> ByteLayouts:

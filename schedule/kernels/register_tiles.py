@@ -94,12 +94,13 @@ def choose_tile(
     tallest: int | None = None,
     spare: int = 0,
     extended: bool = False,
+    cost_of_form: float = 0.0,
 ) -> RegisterTile:
     """
     Returns the tile with the fewest cycles for a result of `rows` x `columns`. With `far` b does not stay in L2. With
     `integers` a product and a sum are several instructions on every target. `tallest` is the most rows of a tile, and
     `spare` registers are left to LLVM. With `extended`, vectors of b are extended as they are loaded, and elements of a
-    are not.
+    are not. Each form of a tile beside the first, as those at the edges, adds the part `cost_of_form` to the cycles.
     """
     fused = target.fma and not integers
     lanes = target.lanes(element_bytes)
@@ -113,11 +114,13 @@ def choose_tile(
             if not fits(most, vectors, target, integers, spare):
                 break
             height = ceil(rows / ceil(rows / most))
+            down, across = split_evenly(rows, height), split_columns(columns, vectors * lanes)
             cost = sum(
                 count * _cycles(each, width, lanes, target, far, fused, extended) * wide
-                for each, count in split_evenly(rows, height)
-                for width, wide in split_columns(columns, vectors * lanes)
+                for each, count in down
+                for width, wide in across
             )
+            cost *= 1 + cost_of_form * (len(down) * len(across) - 1)
             cost = round(cost, 6)  # The same loads in another order are a tie.
             tile = RegisterTile(height, min(columns, vectors * lanes))
             if best is None or (cost, -most) < best[:2]:
