@@ -125,9 +125,14 @@ def _settle(uses: Sequence[_Use], group: Group, differs: bool) -> None:
 
 
 def _outside(value: SSAValue, group: Group) -> SSAValue:
-    """Returns `value` as a constant tensor, which stands before the group unless there is one."""
+    """
+    Returns `value` as a constant tensor, which stands before the group unless there is one that the group does not use.
+
+    Numbers that are equal by chance are two inputs too, since they are in the other groups.
+    """
     number = splat_number(value)
-    if isinstance(value.owner, ConstantOp) or number is None:
+    used = any(operand is value for op in group.ops for operand in op.operands)
+    if number is None or (isinstance(value.owner, ConstantOp) and not used):
         return value
     assert isinstance(value.owner, Operation) and isinstance(value.type, TensorType)
     constant = ConstantOp.from_values([number], value.type)

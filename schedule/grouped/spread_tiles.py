@@ -14,7 +14,7 @@ from ...dialects.schedule import DepthwiseAttr
 from ...machine.machine import Machine
 from ..depthwise.convolution import has_runs
 from ..depthwise.schedule import DepthwiseNest
-from ..depthwise.tiles import COST_OF_VARIANT, Segments, Tap
+from ..depthwise.tiles import COST_OF_VARIANT, DepthwiseTiles, Segments, Tap
 from ..kernels.contraction import Operand
 from ..kernels.epilogue import Epilogue, epilogue_of, place_of, replace_grids
 from ..kernels.padding import erase_with_buffers, padded_copy
@@ -53,13 +53,19 @@ def choose_spread(s: Spread, target: Machine) -> DepthwiseAttr:
     Returns the sums of a tile of `s`: as its block asks for, else by the rules of docs/targets.md. Fails at the block
     where its attribute does not fit.
     """
+    tiles = spread_tiles(s, target)
+    return DepthwiseAttr.of(tiles.rows, tiles.pixels)
+
+
+def spread_tiles(s: Spread, target: Machine) -> DepthwiseTiles:
+    """Returns the tiles of `s`, with the others that fit. Fails at the block where its attribute does not fit."""
     scratch = Block()
     builder = ScheduledNest(scratch, s.c.block)
     nest = SpreadNest(builder, _reading(builder, s), None, target)
     for op in reversed(list(scratch.ops)):
         op.detach()
         op.erase()
-    return DepthwiseAttr.of(nest.rows, nest.pixels)
+    return nest
 
 
 def _reading(builder: ScheduledNest, s: Spread) -> Spread:

@@ -19,11 +19,12 @@ from ....core.text.parsing import make_context
 from ....dialects.tensor_loop import BlockOp, FuncOp, GridOp
 from ....lazy_dataclass import dataclass
 from ....machine.named import machine_named
+from ....schedule.grouped.split import split_all_groups
 from ....schedule.program.interactive import Schedule
 from ....schedule.tuned.kernels import NAME, Kernel
 from .bytes import byte_space
 from .contraction import ContractionSpace, contraction_space
-from .depthwise import depthwise_space
+from .depthwise import depthwise_space, spread_space
 from .grain import GrainSpace
 from .nest import nest_space
 from .winograd import with_winograd
@@ -104,12 +105,14 @@ def _block_spaces(kernel: Kernel, target: str, threads: int) -> Sequence[BlockSp
     found: list[BlockSpace] = []
     machine = machine_named(target)
     left = _left_as_loops(kernel, target)
-    for grid in _grids(kernel.module):
-        space: BlockSpace | None = contraction_space(grid, _constants(kernel), machine)
+    module = kernel.module.clone()
+    split_all_groups(module)  # As `plan-schedules` does, before it decides.
+    for grid in _grids(module):
+        space: BlockSpace | None = spread_space(grid, machine) or contraction_space(grid, _constants(kernel), machine)
         if isinstance(space, ContractionSpace):
             takes = _takes_tilings(kernel, space, target)
             space = byte_space(space) or (with_winograd(space) if takes else None)
-        else:
+        elif space is None:
             space = depthwise_space(grid, machine) or nest_space(grid, left)
         if space is not None:
             found.append(space)

@@ -57,12 +57,24 @@ func.func @main(%x: tensor<1x20x9x9xf32>) -> tensor<1x20x9x9xf32> {
 }
 """
 
+SHARED = """
+func.func @main(%x: tensor<1x32x9x9xf32>) -> tensor<1x32x9x9xf32> {
+  %w = graph.weight "w" : tensor<32x4x3x3xf32>
+  %z = graph.conv2d %x, %w, padding = [1, 1, 1, 1], groups = 8 : (tensor<1x32x9x9xf32>, tensor<32x4x3x3xf32>)
+      -> tensor<1x32x9x9xf32>
+  return %z : tensor<1x32x9x9xf32>
+}
+"""
+GROUPED = SHARED.replace("groups = 8", "groups = 2").replace("32x4x3x3", "32x16x3x3")
+
 HALF = LINEAR.replace("f32", "f16")
 
 MODELS = {
     "linear": LINEAR,
     "convolution": CONVOLUTION,
     "depthwise": DEPTHWISE,
+    "shared": SHARED,
+    "grouped": GROUPED,
     "softmax": SOFTMAX,
     "sum": SUM,
     "half": HALF,
@@ -209,6 +221,21 @@ def test_tiles_are_the_choice_of_depthwise_convolutions() -> None:
     assert knob.name == "tile" and knob.values[0] is None and len(set(knob.values)) == len(knob.values) > 8
     program = Space(kernel_of(DEPTHWISE), "x86-64-v4").program((1,))
     assert program is not None and f"#schedule.depthwise<rows = {knob.values[1][0]}, " in program
+
+
+def test_tiles_are_the_choice_of_groups_that_share_vectors() -> None:
+    (knob,) = Space(kernel_of(SHARED), "x86-64-v4").knobs
+    assert knob.name == "tile" and knob.values[0] is None and len(set(knob.values)) == len(knob.values) > 8
+    program = Space(kernel_of(SHARED), "x86-64-v4").program((1,))
+    assert program is not None and f"#schedule.depthwise<rows = {knob.values[1][0]}, " in program
+
+
+def test_wide_groups_have_the_choices_of_products() -> None:
+    space = Space(kernel_of(GROUPED), "x86-64-v4")
+    names = [knob.name for knob in space.knobs]
+    assert "tile" in names and "panels_outside" in names
+    program = space.program(tuple(int(name == "tile") for name in names))
+    assert program is not None and "#schedule.tiling<rows = " in program
 
 
 def test_the_grain_is_a_choice_where_there_are_threads() -> None:

@@ -42,6 +42,23 @@ func.func private @prepare_1() -> tensor<4xi32> attributes {stepwell.prepare} {
   func.return %1 : tensor<4xi32>
 }
 
+/// Two numbers that are equal by chance are two parameters, as in the group where they differ.
+// CHECK-LABEL: func.func @equal_by_chance(
+// CHECK: func.call @fused_multiply_add_sqrt0(%x, %{{.*}}, %{{.*}}) : (tensor<4xf32>, tensor<f32>, tensor<f32>) -> tensor<4xf32>
+// CHECK: func.call @fused_multiply_add_sqrt0(%{{.*}}, %{{.*}}, %{{.*}}) : (tensor<4xf32>, tensor<f32>, tensor<f32>) -> tensor<4xf32>
+func.func @equal_by_chance(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %a = graph.constant dense<2.0> : tensor<f32>
+  %b = graph.constant dense<3.0> : tensor<f32>
+  %c = graph.constant dense<4.0> : tensor<f32>
+  %0 = graph.multiply %x, %a {graph.group = 0 : i64} : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  %1 = graph.add %0, %a {graph.group = 0 : i64} : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  %2 = graph.sqrt %1 {graph.group = 0 : i64} : (tensor<4xf32>) -> tensor<4xf32>
+  %3 = graph.multiply %2, %b {graph.group = 1 : i64} : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  %4 = graph.add %3, %c {graph.group = 1 : i64} : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  %5 = graph.sqrt %4 {graph.group = 1 : i64} : (tensor<4xf32>) -> tensor<4xf32>
+  func.return %5 : tensor<4xf32>
+}
+
 /// The zeros are two numbers.
 // CHECK-LABEL: func.func @zeros(
 // CHECK: func.call @fused_add_abs0(%x, %{{.*}}) : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
