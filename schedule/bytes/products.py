@@ -32,7 +32,14 @@ from ...lazy_dataclass import dataclass
 from ...machine.machine import Machine
 from ..kernels.contraction import Contraction, Operand
 from ..kernels.epilogue import Epilogue, emit_epilogue, epilogue_of, place_of, replace_grids
-from ..kernels.register_tiles import RegisterTile, choose_tile, split_columns, split_evenly
+from ..kernels.register_tiles import (
+    RegisterTile,
+    choose_tile,
+    split_columns,
+    split_evenly,
+    steps_that_stream,
+    waits_for_columns,
+)
 from ..kernels.scheduled_nest import Bound, Index, ScheduledNest
 from .amx_products import emit_tile_register_panels, fits_tile_registers, tile_on_tile_registers, tile_register_panels
 from .dots import Dots, dots_of
@@ -386,6 +393,16 @@ class DotProductNest:
             )
             return builder.add(product).result
 
-        total = builder.counted(groups, DEPTH, total, lambda group, carried: multiply(group, carried, DEPTH), "k")
-        rest = groups % DEPTH
+        assert isinstance(total.type, VectorType)
+        rows, columns = total.type.get_shape()
+        depth = steps_that_stream(rows, columns * GROUP, DEPTH)
+        total = builder.counted(
+            groups,
+            depth,
+            total,
+            lambda group, carried: multiply(group, carried, depth),
+            "k",
+            unroll=not waits_for_columns(rows),
+        )
+        rest = groups % depth
         return multiply(groups - rest, total, rest) if rest else total

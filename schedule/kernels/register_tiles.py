@@ -33,6 +33,16 @@ The multiply-adds that extending a vector of b takes the time of, where two begi
 of 384 steps the second is 2.5 % faster on a Zen 5, and where nothing is extended they take the same time.
 """
 
+FEW_ROWS = 4
+"""The most rows of tiles that wait for vectors of b."""
+
+LONGEST_STEP = 1792
+"""
+The most bytes of b that one iteration of the loop of such a tile reads. Processors load ahead what an instruction will
+read at equal distances, if these are below half a page. With 28 lines in an iteration, each takes 0.28 ns from L2 on a
+Zen 5, and with 30 or more 0.47 (docs/decisions/041-lines-in-sets.md).
+"""
+
 
 @dataclass(frozen=True)
 class RegisterTile:
@@ -52,10 +62,29 @@ def steps_at_once(tile: RegisterTile, element_bytes: int, target: Machine, integ
     an element of a takes a register of its own and its one product ends in it, unless products take elements from
     memory. There one step at a time is as fast or faster (measured: floats 0 to 11 %, integers 0 to 3 %), as the loop
     is little work beside the instructions inside.
+
+    Tiles of few rows wait for b, which the processor loads ahead where a loop goes on by less than half a page.
     """
     vectors = ceil(tile.columns / target.lanes(element_bytes))
     tall = tile.rows > 6 * vectors and not target.broadcasts
-    return 1 if integers or not target.fma or tall else DEPTH
+    if integers or not target.fma or tall:
+        return 1
+    return steps_that_stream(tile.rows, vectors * target.register_bytes, DEPTH)
+
+
+def steps_that_stream(rows: int, step_bytes: int, steps: int) -> int:
+    """
+    Returns as many of `steps` as one iteration of a loop takes over `step_bytes` of b each: all of them, or fewer where
+    the tile waits for b.
+    """
+    while waits_for_columns(rows) and steps > 1 and steps * step_bytes > LONGEST_STEP:
+        steps //= 2
+    return steps
+
+
+def waits_for_columns(rows: int) -> bool:
+    """Returns whether a tile has so few rows that its products wait for b, not for each other."""
+    return rows <= FEW_ROWS
 
 
 def temporaries(target: Machine, integers: bool = False) -> int:

@@ -13,7 +13,7 @@ from itertools import chain, count
 from typing import NamedTuple, TypeVar
 
 from xdsl.dialects import arith, scf
-from xdsl.dialects.builtin import IndexType
+from xdsl.dialects.builtin import IndexType, StringAttr
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
@@ -21,6 +21,7 @@ from ...analysis.affine import linear_terms
 from ...core.ir.appending import add_new, new_op
 from ...core.ir.literals import index_attribute
 from ...core.ir.walk import ops_of
+from ...core.roles import LOOP
 from ...dialects.tensor_loop import BlockOp, ForOp, FuncOp, InitOp
 from ...dialects.tensor_loop.loops import loop_body
 
@@ -203,10 +204,11 @@ class ScheduledNest:
         carried: SSAValue,
         body: Callable[[Index, SSAValue], SSAValue],
         name: str,
+        unroll: bool = True,
     ) -> SSAValue:
         """
         Emits an `scf.for` over the whole steps below `extent` with one carried value. Returns the value that is carried
-        out of it.
+        out of it. Without `unroll`, LLVM makes no longer iterations of several.
         """
         whole = extent - extent % step
         if whole <= step:
@@ -217,7 +219,10 @@ class ScheduledNest:
         with self.inside(block):
             self.add(scf.YieldOp(body(block.args[0], block.args[1])))
         first, last, by = (self.value(number) for number in (0, whole, step))
-        return self.add(scf.ForOp(first, last, by, [carried], Region(block))).results[0]
+        loop = self.add(scf.ForOp(first, last, by, [carried], Region(block)))
+        if not unroll:
+            loop.attributes[LOOP] = StringAttr("no-unroll")
+        return loop.results[0]
 
 
 def _names_of_others(origin: Operation) -> set[str]:

@@ -18,6 +18,7 @@ from ...machine.machine import LINE_BYTES
 from ..kernels.contraction import Contraction
 from ..kernels.epilogue import Epilogue, emit_epilogue, epilogue_of, place_of, replace_grids
 from ..kernels.padding import erase_with_buffers, padded_copy, without_copy
+from ..kernels.register_tiles import waits_for_columns
 from ..kernels.scheduled_nest import Bound, Index, ScheduledNest
 from ..kernels.tilings import Tiling
 from .borders import Borders, Run, borders_of, emit_where_inside
@@ -264,7 +265,7 @@ class ContractionNest(PackedPanels):
             return result
 
         rows, steps = self.depth // self.at_once, steps // self.at_once
-        total = builder.counted(rows, steps, total, step, "k")
+        total = builder.counted(rows, steps, total, step, "k", unroll=not waits_for_columns(self.tiling.tile.rows))
         rest = rows % steps
         return self._mma(at, block, rows - rest, rest, total) if rest else total
 

@@ -25,7 +25,7 @@ func.func @flat(%x: tensor<1x28x28x33xf32>, %w: tensor<3x3x1x33xf32>) -> tensor<
 // CHECK: tensor_loop.block "matmul" {{.*}}stepwell.tiling = #schedule.tile_registers<panels = 4>
 // CHECK-SAME: stepwell.tiling = "'sapphire-rapids' has tile registers for it"
 // VNNI-LABEL: tensor_loop.func private @matmul(
-// VNNI: tensor_loop.block "matmul" {{.*}}stepwell.tiling = #schedule.dots<rows = 6, columns = 64>
+// VNNI: tensor_loop.block "matmul" {{.*}}stepwell.tiling = #schedule.dots<rows = 4, columns = 64>
 func.func @bytes(%x: tensor<64x128xi8>) -> tensor<64x128xi32> {
   %w = graph.weight "w" : tensor<128x128xi8>
   %y = graph.matmul %x, %w, out_dtype = i32 : (tensor<64x128xi8>, tensor<128x128xi8>) -> tensor<64x128xi32>
