@@ -191,7 +191,12 @@ def plan_winograd(w: Winograd, target: Machine) -> Plan | None:
 
 
 def best_plan(w: Winograd, target: Machine) -> Plan:
-    """Returns the best plan, whether the convolution itself takes fewer cycles or not."""
+    """
+    Returns the best plan, whether the convolution itself takes fewer cycles or not.
+
+    Where no block with enough squares stays in L2 and L3 is near, larger blocks read the filters less often (measured
+    on a Zen 5: 512 channels of 7x7, 8 images, take 0.92 of the time in blocks of four images, and 0.87 all at once).
+    """
     c = w.c
     size = c.tile_element.size  # pyright: ignore[reportAttributeAccessIssue]
     across = w.squares[1]
@@ -201,8 +206,11 @@ def best_plan(w: Winograd, target: Machine) -> Plan:
     least = ENOUGH_NEAR_L3 if target.l3_is_near else ENOUGH_SQUARES
     enough = [choice for choice in choices if prod(choice) * across >= least]
     most = _most_parts(w, target)
+    filters = SQUARE**2 * c.extent(c.k) * c.extent(c.n) * size
+    near = [choice for choice in enough if prod(choice) * of_row < filters // 2] if target.l3_is_near else []
     candidates = [choice for choice in fitting if choice in enough] or [
-        max([*fitting[-1:], *(enough[:1] or choices[-1:])], key=prod)
+        max([*fitting[-1:], *(enough[:1] or choices[-1:])], key=prod),
+        *near,
     ]
     images, rows = max(candidates, key=lambda choice: (_parts(w, choice, most), prod(choice)))
     chosen = choose_tile(images * rows * across, c.extent(c.n), size, target)

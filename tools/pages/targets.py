@@ -184,7 +184,8 @@ transform, take fewer cycles than 36 multiply-adds. Filters larger than L2 / 2 a
 that takes longer than the arithmetic, it counts instead. Those of f16 and bf16 are transformed into f32. | It needs \
 fewer products, and docs/numerics.md shows that errors are no larger. |
 | squares at once | As many as fit L2 / 2 when transformed, before and after the products, but at least 48, or 24 \
-where L3 is near. Blocks that cores can share come first. | The filters are read once per block. What lies between \
+where L3 is near. Blocks that cores can share come first. Where L3 is near and no block of so many fits, one may \
+take half of the bytes of the filters. | The filters are read once per block. What lies between \
 the transforms and the products stays in L2. |
 | b copied into panels as wide as a tile | b is a constant; or its rows are not contiguous; or at least 20 tiles of \
 rows read it, 4 where it has L2 / 8 bytes or more | Panels are read in order, a tile at a time. |

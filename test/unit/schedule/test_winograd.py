@@ -201,6 +201,13 @@ class TestChoice:
         )
         assert is_transformed(packed(text)) == taken
 
+    @pytest.mark.parametrize("target", ["zen5", "sapphire-rapids"])
+    def test_large_filters(self, target: str) -> None:
+        """Filters of 16 MB are read once per block, so blocks are large."""
+        text = program((8, 7, 7, 512), (3, 3, 512, 512), ", padding = [1, 1, 1, 1]", (8, 7, 7, 512))
+        found = str(packed(text, f"graph-optimize,to-loops,plan-schedules{{target={target}}}"))
+        assert "#schedule.winograd<images = 4, rows = 4" in found
+
     @pytest.mark.parametrize(
         ("w", "out", "properties"),
         [
