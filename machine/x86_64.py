@@ -93,6 +93,7 @@ ZEN5 = Machine(
     l1_bytes=48 * KIB,
     l3_bytes=32 * 1024 * KIB,
     l3_is_near=True,
+    permutes_apart=True,
     line_cycles=1.5,
 )
 """

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from math import prod
 
 from xdsl.dialects import scf
 from xdsl.dialects.builtin import IndexType, MemRefType, VectorType
 from xdsl.ir import Block, Operation, Region, SSAValue
 
+from ...core.ir.element_types import element_bytes
 from ...dialects import tile
 from ...dialects.schedule import DepthwiseAttr
-from ...machine.machine import Machine
+from ...machine.machine import LINE_BYTES, Machine
 from ..depthwise.convolution import has_runs
 from ..depthwise.schedule import DepthwiseNest
-from ..depthwise.tiles import COST_OF_VARIANT, DepthwiseTiles, Segments, Tap
+from ..depthwise.tiles import COST_OF_VARIANT, MOST_ROWS, DepthwiseTiles, Segments, Tap
 from ..kernels.contraction import Operand
 from ..kernels.epilogue import Epilogue, epilogue_of, place_of, replace_grids
 from ..kernels.padding import erase_with_buffers, padded_copy
@@ -105,8 +108,17 @@ class SpreadNest(DepthwiseNest):
         return self.s.columns(target)
 
     def _is_far(self, target: Machine) -> bool:
-        """Returns false. There is enough work per pixel for the time that it takes to come from memory."""
-        return False
+        """
+        Returns whether a tile is one pixel wide. There is enough work per pixel for the time that it takes to come from
+        memory. But where L1 does not even hold the lines of tall tiles of two pixels, those come from there again
+        (measured on a Zen 5: 8 images of 56x56 with 256 channels and stride 2 take 1.1 to 1.3 times as long).
+        """
+        if target.line_cycles <= 1 or self._bytes() <= target.l3_bytes // 2:
+            return False
+        return self._crowded(*self._inputs(MOST_ROWS, 2), target) > 0
+
+    def _rows_near(self, target: Machine) -> int:
+        return target.registers if self._is_far(target) else super()._rows_near(target)
 
     def _registers(self, height: int, width: int, target: Machine) -> int:
         """
@@ -121,19 +133,39 @@ class SpreadNest(DepthwiseNest):
         return height * width + self._inputs(height, width)[1] + weights + (2 if target.fma else 5)
 
     def _cost_of_variant(self, target: Machine) -> float:
-        return COST_OF_VARIANT
+        return super()._cost_of_variant(target) if target.permutes_apart else COST_OF_VARIANT
 
     def _cycles(self, height: int, width: int, target: Machine) -> float:
         """
-        Returns the cycles of a tile for a channel of a group. Spreading takes a unit that also multiplies. In a tile of
-        one row LLVM spreads inputs anew for each tap (measured).
+        Returns the cycles of a tile for a channel of a group. Spreading takes a unit that also multiplies, but on
+        machines that have another one. In a tile of one row LLVM spreads inputs anew for each tap (measured).
         """
         rows, columns = self._inputs(height, width)
         products = height * width * len(self.taps)
         added = products * (1 if target.fma else 2)
-        spread = 0 if not target.has_wide_registers else products if height == 1 else rows * columns
+        spread: float = 0 if not target.has_wide_registers else products if height == 1 else rows * columns
+        if target.permutes_apart:
+            spread /= 4
         loads = (rows * columns + len(self.taps)) / 2
-        return max((added + spread) / 2, loads, len(self.taps) * target.latency)
+        work = max((added + spread) / 2, loads, len(self.taps) * target.latency)
+        if target.line_cycles <= 1:  # That is not told apart.
+            return work
+        again = 0 if self._bytes() > target.l3_bytes // 2 else self._crowded(rows, columns, target)
+        return work + (rows * columns / self.s.ins + again) * target.line_cycles
+
+    def _crowded(self, rows: int, columns: int, target: Machine) -> int:
+        """
+        Returns the lines of inputs in sets of L1 that have no room for all of theirs. Each channel of a group reads
+        them again.
+        """
+        image = self.c.a.type
+        bytes_ = element_bytes(image.element_type) or 1
+        if self.vertical is None:
+            return 0
+        below, beside = (prod(image.get_shape()[place:]) * bytes_ for place in (self.vertical[0] + 1, -1))
+        places = (row * below + column * beside for row in range(rows) for column in range(columns))
+        lines = Counter(place % target.l1_way_bytes // LINE_BYTES for place in places)
+        return sum(count for count in lines.values() if count >= target.l1_ways)
 
     def _weights(self, at: dict[int, Index], taps: Iterable[Tap], type_: VectorType) -> Mapping[Tap, SSAValue]:
         """Returns the weights of a tile. Of 16 registers, those of a tile of one row are loaded where they are used."""

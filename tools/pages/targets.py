@@ -121,8 +121,9 @@ What the fields of a `Machine` mean:
 | `l1_bytes` | bytes of the first-level data cache of a core |
 | `l1_way_bytes` | lines this many bytes apart share a set of that cache; `l1_bytes` over this is how many it holds |
 | `l2_bytes` | bytes of the second-level cache of a core; most rules compare with it |
-| `l3_bytes` | bytes of the shared cache; no rule reads it |
+| `l3_bytes` | bytes of the shared cache; images of grouped convolutions are compared with half of it |
 | `l3_is_near` | whether L3 belongs to few cores, and brings the next image of a batch in time |
+| `permutes_apart` | whether units that do not multiply permute vectors, as grouped convolutions do |
 | `line_cycles` | cycles that a line of L2 adds to the work on it; depthwise convolutions are cut by it |
 | `cores` | how many cores share the blocks of Winograd's convolutions; 1 for a named machine |
 """
