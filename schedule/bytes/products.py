@@ -33,6 +33,7 @@ from ...machine.machine import Machine
 from ..kernels.contraction import Contraction, Operand
 from ..kernels.epilogue import Epilogue, emit_epilogue, epilogue_of, place_of, replace_grids
 from ..kernels.register_tiles import (
+    COST_OF_FORM,
     RegisterTile,
     choose_tile,
     split_columns,
@@ -41,6 +42,7 @@ from ..kernels.register_tiles import (
     waits_for_columns,
 )
 from ..kernels.scheduled_nest import Bound, Index, ScheduledNest
+from ..kernels.tilings import has_several
 from .amx_products import emit_tile_register_panels, fits_tile_registers, tile_on_tile_registers, tile_register_panels
 from .dots import Dots, dots_of
 from .given import given_dots
@@ -57,11 +59,8 @@ layout already.
 """
 
 
-COST_OF_FORM = 0.02
-"""
-The share of the cycles that a tile with another form at an edge must save. Each form is code of its own: LLVM takes as
-long for it as for the others.
-"""
+MANY_ROWS = 64
+"""The rows from which tiles that leave no rest are worth some cycles. With fewer, lower tiles read b more often."""
 
 MOST_TAPS = 64
 """The most taps of a window. With more, products on tile registers would be long code."""
@@ -182,9 +181,9 @@ def byte_tile(c: Contraction, target: Machine) -> RegisterTile:
     """
     Returns the tile of sums that are kept in vector registers at once, as the block requests or else by the rules.
     """
-    return given_dots(c, target) or choose_tile(
-        c.extent(c.m), c.extent(c.n), i32.size, target, cost_of_form=COST_OF_FORM
-    )
+    rows, shared = c.extent(c.m), [axis for axis in c.outer if axis not in c.b.axes()]
+    form = COST_OF_FORM if rows >= MANY_ROWS or has_several(c, shared) else 0.0
+    return given_dots(c, target) or choose_tile(rows, c.extent(c.n), i32.size, target, cost_of_form=form)
 
 
 def _layouts(block: Block, c: Contraction, tile_: RegisterTile) -> ByteLayouts:

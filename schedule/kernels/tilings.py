@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from math import ceil, prod
 
@@ -10,7 +11,7 @@ from xdsl.dialects.builtin import Float16Type, IntegerType, bf16, f16, f32
 from ...lazy_dataclass import dataclass
 from ...machine.machine import LINE_BYTES, Machine
 from .contraction import Contraction
-from .register_tiles import DEPTH, RegisterTile, choose_tile, steps_at_once
+from .register_tiles import COST_OF_FORM, DEPTH, RegisterTile, choose_tile, steps_at_once
 
 BLOCK_DEPTH = 1024
 """The most steps of the sum between reloads of a tile, twice as many of small floats. A panel has at most 256 KiB."""
@@ -83,8 +84,9 @@ def choose_tiling(c: Contraction, prepacked: bool, target: Machine) -> Tiling:
     spare = SPARE_OF_PAIRS if prepacked and not target.broadcasts and _may_be_in_pairs(c, target) else 0
     far = 2 * b_bytes > target.l2_bytes
     extended = _extends_as_loaded(c, prepacked, target)
-    chosen = choose_tile(rows, columns, bytes_per, target, far, integers, tallest, spare, extended)
     shared = [axis for axis in c.outer if axis not in c.b.axes()]
+    form = COST_OF_FORM if has_several(c, shared) else 0.0
+    chosen = choose_tile(rows, columns, bytes_per, target, far, integers, tallest, spare, extended, form)
     sweeps = ceil(rows / chosen.rows) * prod(c.extents[axis] for axis in shared)
     strided = c.b.stride_along(c.n) != 1
     many = sweeps >= (FEW_SWEEPS if b_bytes >= target.pack_from_bytes else MANY_SWEEPS)
@@ -110,6 +112,11 @@ def choose_tiling(c: Contraction, prepacked: bool, target: Machine) -> Tiling:
     tiling = Tiling(chosen, pack, blocks, panels, outside, steps_of(c, chosen, target))
     tiling = replace(tiling, rows_ahead=rows_ahead(c, tiling, target))
     return with_panels(c, tiling, target) if prepacked else tiling
+
+
+def has_several(c: Contraction, axes: Iterable[int]) -> bool:
+    """Returns whether rows end again and again, as those of images do, along these axes."""
+    return any(c.extents[axis] > 1 for axis in axes)
 
 
 def with_panels(c: Contraction, tiling: Tiling, target: Machine) -> Tiling:
