@@ -1,10 +1,11 @@
 """
-Models quantised by the static quantiser of onnxruntime, ours beside onnxruntime and OpenVINO, and our own f32.
+Models quantised by the quantisers of onnxruntime, ours beside onnxruntime and OpenVINO, and our own f32.
 
-`python bench/quantised.py FOLDER [--only REGEX] [--rounds 9]`
+`python bench/quantised.py FOLDER [--only REGEX] [--rounds 9] [--dynamic]`
 
 FOLDER holds the models of `quantised.json` in f32, `resnet50.onnx` and so on. They are quantised once, into
-FOLDER/quantised, on random batches: QDQ, per channel, unsigned activations, signed weights. The engines run as in
+FOLDER/quantised, on random batches: QDQ, per channel, unsigned activations, signed weights. With `--dynamic` they are
+quantised into FOLDER/dynamic, with scales of activations that are computed in each call. The engines run as in
 `models.py`: one thread, each in a process of its own, rounds in turn.
 """
 
@@ -63,19 +64,33 @@ def quantised(path: Path, settings: dict[str, Any]) -> Path:
     return result
 
 
+def quantised_dynamically(path: Path, settings: dict[str, Any]) -> Path:
+    """Returns the model with quantised weights beside `path`, which is made where it is not there."""
+    result = path.parent / "dynamic" / path.name
+    if not result.exists():
+        from onnxruntime.quantization import QuantType, quantize_dynamic
+
+        result.parent.mkdir(exist_ok=True)
+        kind = {"u8": QuantType.QUInt8, "s8": QuantType.QInt8}[settings["weights"]]
+        quantize_dynamic(str(path), str(result), weight_type=kind)
+    return result
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").strip().splitlines()[0])
     parser.add_argument("folder", type=Path, help="where the models in f32 are")
     parser.add_argument("--only", default="", metavar="REGEX", help="models whose names match")
     parser.add_argument("--rounds", type=positive, default=9)
+    parser.add_argument("--dynamic", action="store_true", help="scales of activations from each call")
     parser.add_argument("--json", type=new_file)
     options = parser.parse_args()
+    make, settings = (quantised_dynamically, CASES["dynamic"]) if options.dynamic else (quantised, CASES["settings"])
     rows: list[dict[str, Any]] = []
-    for name in CASES["models"]:
+    for name in settings.get("models", CASES["models"]):
         path = options.folder / f"{name}.onnx"
         if not re.search(options.only, name) or not path.exists():
             continue
-        row = measure(quantised(path, CASES["settings"]), [], options.rounds)
+        row = measure(make(path, settings), [], options.rounds)
         row["f32"] = measure(path, [], options.rounds)["ms"].get("stepwell")
         rows.append(row)
         print(f"{text_of(row)} f32 {row['f32']:.2f} ms |", flush=True)

@@ -47,6 +47,8 @@ class Machine:
     l3_bytes: int = 8192 * KIB
     l3_is_near: bool = False
     """True where L3 belongs to few cores, and brings the next image of a batch in time while the last one is in L2."""
+    sweeps_in_place: int = 3
+    """The tiles of rows that read a large b up to which it is not copied into panels."""
     permutes_apart: bool = False
     """True where units that do not multiply permute vectors."""
     line_cycles: float = 0.25

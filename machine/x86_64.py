@@ -93,12 +93,14 @@ ZEN5 = Machine(
     l1_bytes=48 * KIB,
     l3_bytes=32 * 1024 * KIB,
     l3_is_near=True,
+    sweeps_in_place=22,
     permutes_apart=True,
     line_cycles=1.5,
 )
 """
 Its units have 64 bytes, as in servers. In laptops they have 32, as those of Zen 4. A line of L2 takes 1.2 cycles where
-it is loaded ahead, 2 where it is not (measured).
+it is loaded ahead, 2 where it is not (measured). Products of 32 to 128 rows are 1.02 to 1.3 times as fast where b is
+read where it lies, one panel at a time, and those of 200 rows as fast.
 """
 
 

@@ -37,9 +37,12 @@ of the next pair early, and spills sums otherwise (measured with AVX2: 6x16 sums
 FEW_SWEEPS = 4
 MANY_SWEEPS = 20
 """
-The numbers of tiles of rows that read b from which it pays to copy b into panels. A large b pays from `FEW_SWEEPS` on,
-and any b from `MANY_SWEEPS` on.
+The numbers of tiles of rows that read b from which one panel at a time pays, and from which it pays to copy any b into
+panels. For a large b the machine says that (`sweeps_in_place`).
 """
+
+MOST_L2_IN_PLACE = 4
+"""The most bytes of b, as multiples of L2, of which a machine may say that it is read where it lies."""
 
 
 @dataclass(frozen=True)
@@ -89,14 +92,16 @@ def choose_tiling(c: Contraction, prepacked: bool, target: Machine) -> Tiling:
     chosen = choose_tile(rows, columns, bytes_per, target, far, integers, tallest, spare, extended, form)
     sweeps = ceil(rows / chosen.rows) * prod(c.extents[axis] for axis in shared)
     strided = c.b.stride_along(c.n) != 1
-    many = sweeps >= (FEW_SWEEPS if b_bytes >= target.pack_from_bytes else MANY_SWEEPS)
-    pack = prepacked or strided or many
+    large = b_bytes >= target.pack_from_bytes
+    pack = prepacked or strided or sweeps >= _sweeps_to_pack(b_bytes, target)
     narrow = bytes_per // c.b.type.element_type.size  # pyright: ignore[reportAttributeAccessIssue]
     least = ceil(depth / (BLOCK_DEPTH * max(narrow, 1)))
     blocks, panels = 1, None
     if not c.reduce and pack and rows > 2 * chosen.rows:
         blocks = next((count for count in range(least, 2 * least) if depth % count == 0), 1)
         panels = _panels_per_block(rows, depth // blocks * bytes_per, chosen.columns, target)
+    elif large and not pack and sweeps >= FEW_SWEEPS:
+        panels = 1  # Those columns stay near while the rows go by.
     near = steps * chosen.columns * bytes_per <= 2 * target.l1_bytes
     if any(c.extents[axis] > 1 for axis in shared):
         far = prod(c.a.type.get_shape()) * c.a.type.element_type.size > target.l2_bytes  # pyright: ignore[reportAttributeAccessIssue]
@@ -112,6 +117,13 @@ def choose_tiling(c: Contraction, prepacked: bool, target: Machine) -> Tiling:
     tiling = Tiling(chosen, pack, blocks, panels, outside, steps_of(c, chosen, target))
     tiling = replace(tiling, rows_ahead=rows_ahead(c, tiling, target))
     return with_panels(c, tiling, target) if prepacked else tiling
+
+
+def _sweeps_to_pack(b_bytes: int, target: Machine) -> int:
+    """Returns the tiles of rows that read b from which copying it pays. One of several L2 is not read where it lies."""
+    if b_bytes < target.pack_from_bytes:
+        return MANY_SWEEPS
+    return FEW_SWEEPS if b_bytes > MOST_L2_IN_PLACE * target.l2_bytes else target.sweeps_in_place + 1
 
 
 def has_several(c: Contraction, axes: Iterable[int]) -> bool:

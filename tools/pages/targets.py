@@ -123,6 +123,7 @@ What the fields of a `Machine` mean:
 | `l2_bytes` | bytes of the second-level cache of a core; most rules compare with it |
 | `l3_bytes` | bytes of the shared cache; images of grouped convolutions are compared with half of it |
 | `l3_is_near` | whether L3 belongs to few cores, and brings the next image of a batch in time |
+| `sweeps_in_place` | tiles of rows up to which a large b is read where it lies, one panel at a time |
 | `permutes_apart` | whether units that do not multiply permute vectors, as grouped convolutions do |
 | `line_cycles` | cycles that a line of L2 adds to the work on it; depthwise convolutions are cut by it |
 | `cores` | how many cores share the blocks of Winograd's convolutions; 1 for a named machine |
@@ -189,7 +190,8 @@ where L3 is near. Blocks that cores can share come first. Where L3 is near and n
 take half of the bytes of the filters. | The filters are read once per block. What lies between \
 the transforms and the products stays in L2. |
 | b copied into panels as wide as a tile | b is a constant; or its rows are not contiguous; or at least 20 tiles of \
-rows read it, 4 where it has L2 / 8 bytes or more | Panels are read in order, a tile at a time. |
+rows read it; where it has L2 / 8 bytes or more, 4 tiles, or more than `sweeps_in_place` where it has at most 4 L2 | Panels \
+are read in order, a tile at a time. |
 | at most 10 rows of a tile | a is f16 and the sums are f32 | Four steps of all rows are converted at once. With \
 more rows, products wait for that (measured). |
 | panels of f16 extended to f32 before all tiles, in each call | b is constant and one matrix for all, sums are in \
