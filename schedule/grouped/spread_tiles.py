@@ -17,7 +17,7 @@ from ...dialects.schedule import DepthwiseAttr
 from ...machine.machine import LINE_BYTES, Machine
 from ..depthwise.convolution import has_runs
 from ..depthwise.schedule import DepthwiseNest
-from ..depthwise.tiles import COST_OF_VARIANT, MOST_ROWS, DepthwiseTiles, Segments, Tap
+from ..depthwise.tiles import COST_OF_VARIANT, DepthwiseTiles, Segments, Tap
 from ..kernels.contraction import Operand
 from ..kernels.epilogue import Epilogue, epilogue_of, place_of, replace_grids
 from ..kernels.padding import erase_with_buffers, padded_copy
@@ -109,13 +109,13 @@ class SpreadNest(DepthwiseNest):
 
     def _is_far(self, target: Machine) -> bool:
         """
-        Returns whether a tile is one pixel wide. There is enough work per pixel for the time that it takes to come from
-        memory. But where L1 does not even hold the lines of tall tiles of two pixels, those come from there again
-        (measured on a Zen 5: 8 images of 56x56 with 256 channels and stride 2 take 1.1 to 1.3 times as long).
+        Returns whether a tile is one pixel wide, as its reads of a row are one stream of memory then.
+
+        There is enough work per pixel for the time that it takes to come from L3. From beyond, wider tiles take 1.1 to
+        1.9 times as long, and each process another time (measured on a Zen 5: 8 images of 56x56 with 128 channels, or
+        with 256 and stride 2). Where a line of L2 costs less than a cycle, that was not seen.
         """
-        if target.line_cycles <= 1 or self._bytes() <= target.l3_bytes // 2:
-            return False
-        return self._crowded(*self._inputs(MOST_ROWS, 2), target) > 0
+        return target.line_cycles > 1 and self._bytes() > target.l3_bytes // 2
 
     def _rows_near(self, target: Machine) -> int:
         return target.registers if self._is_far(target) else super()._rows_near(target)
@@ -150,7 +150,7 @@ class SpreadNest(DepthwiseNest):
         work = max((added + spread) / 2, loads, len(self.taps) * target.latency)
         if target.line_cycles <= 1:  # That is not told apart.
             return work
-        again = 0 if self._bytes() > target.l3_bytes // 2 else self._crowded(rows, columns, target)
+        again = 0 if self._is_far(target) else self._crowded(rows, columns, target)
         return work + (rows * columns / self.s.ins + again) * target.line_cycles
 
     def _crowded(self, rows: int, columns: int, target: Machine) -> int:

@@ -190,8 +190,8 @@ where L3 is near. Blocks that cores can share come first. Where L3 is near and n
 take half of the bytes of the filters. | The filters are read once per block. What lies between \
 the transforms and the products stays in L2. |
 | b copied into panels as wide as a tile | b is a constant; or its rows are not contiguous; or at least 20 tiles of \
-rows read it; where it has L2 / 8 bytes or more, 4 tiles, or more than `sweeps_in_place` where it has at most 4 L2 | \
-Panels are read in order, a tile at a time. |
+rows read it; where it has L2 / 8 bytes or more, 4 tiles, or more than `sweeps_in_place` where it has at most 4 L2, \
+or one where its rows share sets of L1 | Panels are read in order, a tile at a time. |
 | at most 10 rows of a tile | a is f16 and the sums are f32 | Four steps of all rows are converted at once. With \
 more rows, products wait for that (measured). |
 | panels of f16 extended to f32 before all tiles, in each call | b is constant and one matrix for all, sums are in \
