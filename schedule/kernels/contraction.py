@@ -13,7 +13,7 @@ from dataclasses import replace
 from functools import cached_property
 
 from xdsl.dialects import arith, memref, scf
-from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr, IntegerType, MemRefType, f32, i1
+from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr, IntegerType, MemRefType, f32, f64, i1
 from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
@@ -134,6 +134,8 @@ def contraction_of(grid: GridOp) -> Contraction | None:
     for a, b in (factors, factors[::-1]):
         if a.type.element_type != b.type.element_type and a.type.element_type != f32:
             continue
+        if out.type.element_type == f64 and f64 not in (a.type.element_type, b.type.element_type):
+            return None  # Tiles extend operands to f32 only.
         axes = _axes(block, extents, a, b, out)
         if axes is not None:
             return Contraction(grid, block, extents, a, b, out, init, *axes)

@@ -14,6 +14,8 @@ import stepwell
 from counts import FULL
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from ml_dtypes import bfloat16
+from numpy.typing import DTypeLike
 from stepwell.core.ir.verification import verify_module
 from stepwell.core.passes.pipeline_text import parse_pipeline
 from stepwell.core.text.parsing import make_context, parse_text
@@ -227,3 +229,28 @@ def test_splits_cover_the_extent(extent: int, most: int) -> None:
     columns = split_columns(extent, most)
     assert sum(size * count for size, count in columns) == extent
     assert all(size == most for size, _ in columns[:-1])
+
+
+@pytest.mark.parametrize("constant", [False, True])
+@pytest.mark.parametrize("level", [1, 3])
+@pytest.mark.parametrize("size", [(20, 40, 33), (2, 2, 1)])
+@pytest.mark.parametrize(("name", "dtype"), [("f16", np.float16), ("bf16", bfloat16), ("f32", np.float32)])
+def test_sums_in_double_precision(
+    name: str, dtype: DTypeLike, size: tuple[int, int, int], level: int, constant: bool
+) -> None:
+    """Tiles extend small floats to f32, and made IR that was not valid (found by `stepwell fuzz`, seed 139)."""
+    m, k, n = size
+    given, weight, made = f"tensor<{m}x{k}x{name}>", f"tensor<{k}x{n}x{name}>", f"tensor<{m}x{n}xf64>"
+    argument, op = ("", f'%w = graph.weight "w" : {weight}') if constant else (f", %w: {weight}", "")
+    text = f"""
+func.func @main(%x: {given}{argument}) -> {made} {{
+  {op}
+  %y = graph.matmul %x, %w, out_dtype = f64 : ({given}, {weight}) -> {made}
+  func.return %y : {made}
+}}"""
+    random = np.random.default_rng(0)
+    x, w = (random.standard_normal(shape).astype(dtype) for shape in ((m, k), (k, n)))
+    executable = stepwell.compile(text, weights={"w": w} if constant else None, opt_level=level, cache=False)
+    verify_module(parse_text(make_context(), executable.ir("scf"), "scf"))
+    (found,) = executable(x) if constant else executable(x, w)
+    np.testing.assert_allclose(found, x.astype(np.float64) @ w.astype(np.float64), rtol=1e-12, atol=1e-13)
