@@ -92,8 +92,9 @@ class Machine:
         """
         lines: Counter[int] = Counter()
         for number in range(most):
-            lines[number * apart % self.l1_way_bytes // LINE_BYTES] += 1
-            if max(lines.values()) > self.l1_ways:
+            place = number * apart % self.l1_way_bytes // LINE_BYTES
+            lines[place] += 1
+            if lines[place] > self.l1_ways:
                 return number
         return most
 

@@ -23,7 +23,7 @@ from ..program.arrays import ArrayType
 from ..program.describe import array_type
 from .job import Job, Outcome
 
-PIPELINE = "apply-schedule,finish"
+PIPELINE = "apply-schedule,O3"
 """The passes that make code of a kernel that has its schedule beside it."""
 
 LOOK_AFTER = 3

@@ -131,11 +131,11 @@ def contraction_of(grid: GridOp) -> Contraction | None:
     init, factors = initial_value(block, found[0]), factors_of(found[0], block, True, mixed=True)
     if init is None or factors is None or not all(is_linear(index) for index in out.indices):
         return None
+    if out.type.element_type == f64 and all(each.type.element_type != f64 for each in factors):
+        return None  # Tiles extend operands to f32 only.
     for a, b in (factors, factors[::-1]):
         if a.type.element_type != b.type.element_type and a.type.element_type != f32:
             continue
-        if out.type.element_type == f64 and f64 not in (a.type.element_type, b.type.element_type):
-            return None  # Tiles extend operands to f32 only.
         axes = _axes(block, extents, a, b, out)
         if axes is not None:
             return Contraction(grid, block, extents, a, b, out, init, *axes)

@@ -18,7 +18,7 @@ from .sizes import Extent, Size, combined, extents_of, product, quotient, scalar
 from .values import RuntimeValue
 
 SHORT_ROW = 16
-"""Elements of a row that is not worth a copy of its own."""
+"""Elements of a row that is not worth a copy of its own. `plan-fusion` says so too (`no-repeat-of-short-rows`)."""
 
 
 def dims(extents: Sequence[Extent]) -> tuple[Dim, ...]:

@@ -10,6 +10,7 @@ from ....core.roles import TILING
 from ....dialects.schedule import DotsAttr, TileRegistersAttr
 from ....lazy_dataclass import dataclass
 from ....machine.machine import Machine
+from ....schedule.bytes.dots import dots_of
 from ....schedule.bytes.given import reason_against_dots
 from ....schedule.bytes.products import byte_tile, is_byte_product, on_tile_registers
 from ....schedule.kernels.contraction import Contraction
@@ -46,7 +47,7 @@ class ByteSpace:
 
     def _dots(self, registers: bool) -> list[DotsAttr]:
         """Returns the tallest legal tile of each width, and three quarters and half of it."""
-        if not self.target.has_byte_dots:
+        if dots_of(self.c, self.target) is None:
             return []
         rows, columns = self.c.extent(self.c.m), self.c.extent(self.c.n)
         lanes = self.target.lanes(4)
@@ -65,7 +66,7 @@ class ByteSpace:
 
 
 def byte_space(space: ContractionSpace) -> ByteSpace | None:
-    """Returns the knob of a product that is computed by instructions for bytes, or None where it is not."""
-    if not is_byte_product(space.c, space.target, space.prepacked):
+    """Returns the knob of a product that is computed by instructions for bytes or pairs, or None where it is not."""
+    if not is_byte_product(space.c, space.target, space.prepacked, "weights"):
         return None
     return ByteSpace(space.c, space.target)

@@ -33,7 +33,7 @@ Choice = tuple[int, ...]
 """The number of a value for each knob of a space. All 0 is the default."""
 
 _PROBE = "stepwell.probe"
-SCHEDULED = "prepack-weights,schedule-cpu"
+SCHEDULED = "prepack-weights{flush=weights},schedule-cpu{flush=weights}"
 
 
 @dataclass(frozen=True)

@@ -57,14 +57,7 @@ func.func @main(%x: tensor<1x20x9x9xf32>) -> tensor<1x20x9x9xf32> {
 }
 """
 
-SHARED = """
-func.func @main(%x: tensor<1x32x9x9xf32>) -> tensor<1x32x9x9xf32> {
-  %w = graph.weight "w" : tensor<32x4x3x3xf32>
-  %z = graph.conv2d %x, %w, padding = [1, 1, 1, 1], groups = 8 : (tensor<1x32x9x9xf32>, tensor<32x4x3x3xf32>)
-      -> tensor<1x32x9x9xf32>
-  return %z : tensor<1x32x9x9xf32>
-}
-"""
+SHARED = DEPTHWISE.replace("groups = 20", "groups = 8").replace("1x20x9", "1x32x9").replace("20x1x3x3", "32x4x3x3")
 GROUPED = SHARED.replace("groups = 8", "groups = 2").replace("32x4x3x3", "32x16x3x3")
 
 HALF = LINEAR.replace("f32", "f16")
@@ -228,6 +221,14 @@ def test_tiles_are_the_choice_of_groups_that_share_vectors() -> None:
     assert knob.name == "tile" and knob.values[0] is None and len(set(knob.values)) == len(knob.values) > 8
     program = Space(kernel_of(SHARED), "x86-64-v4").program((1,))
     assert program is not None and f"#schedule.depthwise<rows = {knob.values[1][0]}, " in program
+
+
+def test_pairs_of_bf16_are_the_choice_of_products_with_constants() -> None:
+    """The default computes them so."""
+    space = Space(kernel_of(LINEAR.replace("f32", "bf16")), "zen5")
+    assert "bytes" in [knob.name for knob in space.knobs]
+    program = space.program(tuple(int(knob.name == "bytes") for knob in space.knobs))
+    assert program is not None and "#schedule.dots<rows = " in program
 
 
 def test_wide_groups_have_the_choices_of_products() -> None:
