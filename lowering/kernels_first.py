@@ -21,6 +21,7 @@ from ..core.ir.walk import ops_of, walk
 from ..core.roles import LINK_NAME, NOALIAS, PREPARE
 from ..dialects.tensor_loop import CallOp, FuncOp
 from .llvm.listening import FEWEST, tell
+from .llvm.stubs import make_stub
 from .pipelines import TO_LLVM
 from .scf.guard_divisions import SIGNED, UNSIGNED
 
@@ -41,8 +42,9 @@ def lower_kernels_first(module: ModuleOp, passes: Sequence[ModulePass], run: Run
     """
     Runs the `passes` of `TO_LLVM` on each large kernel of `module`, tells of it, and then runs them on the rest.
 
-    The module is the same as if `passes` had run on all of it. Returns False, and does nothing, where there are fewer
-    than two such kernels. Kernels with checks are lowered with the rest, since checks are numbered over the module.
+    The module is the same as if `passes` had run on all of it, but for kernels whose bodies are needed no more, which
+    are stubs. Returns False, and does nothing, where there are fewer than two such kernels. Kernels with checks are
+    lowered with the rest, since checks are numbered over the module.
     """
     kernels = _kernels(module)
     if len(kernels) < FEWEST:
@@ -61,7 +63,8 @@ def lower_kernels_first(module: ModuleOp, passes: Sequence[ModulePass], run: Run
         for number, each in enumerate(passes[1:], 1):
             run(each, number, own)
         lowered[name] = Lowered.of(name, _taken(own))
-        tell(name, [*lowered[name].ops, *lowered[name].outside])
+        if tell(name, [*lowered[name].ops, *lowered[name].outside]):
+            lowered[name].drop_bodies()
     for number, each in enumerate(passes[1:], 1):
         run(each, number, module)
     _put_back(module, lowered)
@@ -78,6 +81,11 @@ class Lowered(NamedTuple):
     def of(name: str, ops: Sequence[Operation]) -> Lowered:
         outside = [op for op in ops if isinstance(op, llvm.FuncOp) and not op.body.blocks]
         return Lowered([op for op in ops if op not in outside], outside)
+
+    def drop_bodies(self) -> None:
+        for op in self.ops:
+            if isinstance(op, llvm.FuncOp):
+                make_stub(op)
 
 
 def _kernels(module: ModuleOp) -> list[FuncOp]:

@@ -23,13 +23,14 @@ class MachineCode:
     """
     Makes the machine code of one program, for the machine called `target`, inside `with`.
 
-    While the program is lowered inside of `watching`, its kernels are compiled as soon as they are converted.
+    While the program is lowered inside of `watching`, its kernels are compiled as soon as they are converted. With
+    `drops` they are stubs after that, so nobody else may look at the program.
     """
 
-    def __init__(self, target: str, code_target: CodeTarget, use_cache: bool):
+    def __init__(self, target: str, code_target: CodeTarget, use_cache: bool, *, drops: bool = False):
         self._target = target
         self._compiler = PieceCompiler(code_target, use_cache)
-        self._early = EarlyPieces(self._compiler.start)
+        self._early = EarlyPieces(self._compiler.start, drops=drops)
         self.names: dict[str, str] = {}
         """What the program calls the functions of its pieces, by symbol, once `of` has made them."""
 

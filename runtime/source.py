@@ -227,17 +227,18 @@ class Source:
         description = self._lower(module, self.pipeline_for(shapes), instruments)
         return description, emit_llvm_text(module, lines=lines)
 
-    def compiled(self, module: ModuleOp, pipeline: str) -> tuple[Description, bytes]:
+    def compiled(self, module: ModuleOp, pipeline: str, *, drops: bool = False) -> tuple[Description, bytes]:
         """
         Returns the description and machine code of `module`.
 
-        The module is lowered in place, under the pass context and the options of this program. Raises
-        ProcessorError where this process cannot run code for the target.
+        The module is lowered in place, under the pass context and the options of this program. With `drops` it may not
+        be looked at after that. Raises ProcessorError where this process cannot run code for the target.
         """
         from .machine_code import MachineCode
 
         check_runs_here(self.target)
-        with self.watch() as progress, MachineCode(self.target, self.code_target, self.use_cache) as code:
+        maker = MachineCode(self.target, self.code_target, self.use_cache, drops=drops)
+        with self.watch() as progress, maker as code:
             description = self._lower(module, pipeline, [progress], code.watching())
             progress.then("machine code")
             with stage("machine code"):
@@ -275,8 +276,9 @@ class Source:
         if self.use_cache and (kept := self._kept(key)) is not None:
             return kept
         module, pipeline = copy_of(self.module), self.pipeline_for(shapes)
-        description, code = self.compiled(module, pipeline)
-        if self.context.copy().run(nobody_watches, pipeline):
+        alone = self.context.copy().run(nobody_watches, pipeline)
+        description, code = self.compiled(module, pipeline, drops=alone)
+        if alone:
             take_apart(module)
         if self.use_cache:
             disk.store(key, description.to_json(), code)

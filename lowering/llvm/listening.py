@@ -20,8 +20,11 @@ from ...core.roles import LINK_NAME
 from .convert_func import LINKAGE_EXTERNAL, functions_of, is_entry, is_public
 from .state import ModuleState
 
-Listener = Callable[[str, Sequence[Operation]], None]
-"""Takes the name of a kernel and all that it reaches, in the order of the module: functions, globals, declarations."""
+Listener = Callable[[str, Sequence[Operation]], bool]
+"""
+Takes the name of a kernel and all that it reaches, in the order of the module: functions, globals, declarations.
+Returns whether the bodies of these functions are needed no more.
+"""
 
 _listener: ContextVar[Listener | None] = ContextVar("stepwell_kernel_listener", default=None)
 
@@ -44,11 +47,10 @@ def is_anybody_listening() -> bool:
     return _listener.get() is not None
 
 
-def tell(kernel: str, ops: Sequence[Operation]) -> None:
-    """Tells of a kernel that is converted."""
+def tell(kernel: str, ops: Sequence[Operation]) -> bool:
+    """Tells of a kernel that is converted. Returns whether the bodies of its functions are needed no more."""
     listener = _listener.get()
-    if listener is not None:
-        listener(kernel, ops)
+    return listener is not None and listener(kernel, ops)
 
 
 def declaration_of(name: str, symbol: str, function_type: llvm.LLVMFunctionType) -> llvm.FuncOp:

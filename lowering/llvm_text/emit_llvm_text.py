@@ -18,6 +18,7 @@ from xdsl.utils.exceptions import DiagnosticException
 from xdsl.utils.target import Target
 
 from ...lazy_dataclass import dataclass
+from ..llvm.stubs import STUB
 from .constants import EmitError, constant_text, metadata_string
 from .function import FunctionText
 from .instructions import HANDLERS, INLINE
@@ -114,6 +115,8 @@ class LLVMText:
     # Functions
 
     def function(self, op: llvm.FuncOp) -> str:
+        if STUB in op.attributes:
+            raise EmitError(self.module.describe(op, "is a stub, whose text was made before"))
         text = FunctionText(self.module, HANDLERS, INLINE)
         if self.lines is not None and op.body.blocks:
             text.source = self.lines.function(op, self.module.symbol(op.sym_name.data)[1:].strip('"'))

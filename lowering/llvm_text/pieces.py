@@ -8,8 +8,7 @@ text, in which nothing else depends on the program around it. So equal kernels, 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from xdsl.dialects import llvm
@@ -20,6 +19,7 @@ from xdsl.utils.exceptions import DiagnosticException
 from ...core.ir.walk import ops_of, walk
 from ...core.messages.diagnostics import Diagnostic, StepwellError, did_you_mean
 from ..llvm.listening import FEWEST
+from ..llvm.stubs import named_symbols
 from .constants import EmitError
 from .emit_llvm_text import LLVMText, emit_llvm_text
 
@@ -36,28 +36,39 @@ class EarlyPieces:
     """
     Writes kernels as `lower-to-llvm-dialect` converts them, and gives their texts to `start`, to begin with them.
 
-    Most of them are the pieces of the program later on. `emit_llvm_pieces` does not write these again.
+    Most of them are the pieces of the program later on. `emit_llvm_pieces` does not write these again. With `drops`,
+    their bodies may become stubs, so nobody else may look at the program.
     """
 
-    def __init__(self, start: Callable[[str], object]):
+    def __init__(self, start: Callable[[str], object], *, drops: bool = False):
         self._start = start
+        self._drops = drops
         self._waiting: list[str] = []
         self._told = 0
         self.texts: dict[tuple[int, ...], str] = {}
 
-    def __call__(self, kernel: str, ops: Sequence[Operation]) -> None:
-        """Takes a converted kernel, the first of `ops` of its name. One that cannot be written is left for later."""
+    def __call__(self, kernel: str, ops: Sequence[Operation]) -> bool:
+        """
+        Takes a converted kernel, the first of `ops` of its name. One that cannot be written is left for later.
+
+        Returns whether the bodies of its functions are needed no more. The first kernels keep theirs, since a program
+        with too few of them is one text.
+        """
         group = Group([kernel], ops)
         if not group.is_large:
-            return
-        with suppress(EmitError):
+            return False
+        try:
             text = self.texts[group.key] = _piece(ops, group)
-            self._waiting.append(_named(text, _digest(text)))
-            self._told += 1
-        if self._told >= FEWEST:
-            for waiting in self._waiting:
-                self._start(waiting)
-            self._waiting.clear()
+        except EmitError:
+            return False
+        self._waiting.append(_named(text, _digest(text)))
+        self._told += 1
+        if self._told < FEWEST:
+            return False
+        for waiting in self._waiting:
+            self._start(waiting)
+        self._waiting.clear()
+        return self._drops
 
 
 def emit_llvm_pieces(
@@ -70,12 +81,13 @@ def emit_llvm_pieces(
     A module with fewer than two large kernels is one text, that of `emit_llvm_text`. `early` has written some already.
     Raises a `DiagnosticException` that names what has no text form.
     """
-    groups = kernel_groups(module)
+    written = {} if early is None else early.texts
+    groups = kernel_groups(module, written)
     if len(groups) < FEWEST:
         yield emit_llvm_text(module)
         return
     try:
-        yield from _texts(module, groups, {} if early is None else early.texts, {} if names is None else names)
+        yield from _texts(module, groups, written, {} if names is None else names)
     except EmitError as error:
         raise DiagnosticException(f"emit-llvm-text: {error}") from None
 
@@ -212,9 +224,9 @@ class Group:
         return sum(len(walk(op)) for op in self.ops) >= LEAST_OPS
 
 
-def kernel_groups(module: ModuleOp) -> list[Group]:
+def kernel_groups(module: ModuleOp, written: Collection[tuple[int, ...]] = ()) -> list[Group]:
     """
-    Returns the large kernels of `module`, in its order.
+    Returns the large kernels of `module`, in its order. Those that have been `written` were large then.
 
     A kernel is an internal function that an entry calls, or what an entry calls in turn, and that names nothing which
     these name too. What is not internal is no kernel: others may know it by its name.
@@ -234,7 +246,7 @@ def kernel_groups(module: ModuleOp) -> list[Group]:
             outside |= members
             continue
         found.append(_group(own, members, ops, uses))
-    return [group for group in found if group.is_large]
+    return [group for group in found if group.key in written or group.is_large]
 
 
 def _group(heads: list[str], members: set[str], ops: dict[str, Operation], uses: dict[str, set[str]]) -> Group:
@@ -272,11 +284,7 @@ def _reached(names: Iterable[str], uses: dict[str, set[str]], stop: frozenset[st
 
 def _uses(op: Operation) -> set[str]:
     """Returns the symbols that a function or global names."""
-    return {
-        symbol.string_value()
-        for each in ops_of(op, llvm.AddressOfOp, llvm.CallOp)
-        if (symbol := each.global_name if isinstance(each, llvm.AddressOfOp) else each.callee) is not None
-    }
+    return set(named_symbols(op))
 
 
 def _called(op: Operation) -> dict[str, None]:

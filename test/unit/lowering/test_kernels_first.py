@@ -5,12 +5,17 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import stepwell
+from stepwell.core.ir.walk import walk
 from stepwell.core.passes.pipeline_text import parse_pipeline
 from stepwell.core.passes.pipelines import PassFailure, run_pipeline
 from stepwell.core.text.parsing import make_context, parse_text
 from stepwell.lowering.kernels_first import first_of_lowering, lower_kernels_first
 from stepwell.lowering.llvm.listening import listening
+from stepwell.lowering.llvm.stubs import STUB
+from stepwell.lowering.llvm_text.emit_llvm_text import emit_llvm_text
+from stepwell.lowering.llvm_text.pieces import EarlyPieces, emit_llvm_pieces
 from stepwell.runtime.stairs import set_signatures
+from xdsl.dialects import llvm
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import DiagnosticException
@@ -32,6 +37,19 @@ func.func @main(%x: {F}, %w: {F}, %d: {D}, %i: {I}, %j: {I}) -> ({F}, {D}, {D}, 
 """
 """A kernel that is called twice, kernels that call functions of C, and one with a check."""
 
+MANY = """
+func.func @main(
+  %x: tensor<64x64xf32>, %y: tensor<64x96xf32>, %z: tensor<96x80xf32>, %w: tensor<80x112xf32>
+) -> tensor<64x112xf32> {
+  %0 = graph.matmul %x, %x : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
+  %1 = graph.matmul %0, %y : (tensor<64x64xf32>, tensor<64x96xf32>) -> tensor<64x96xf32>
+  %2 = graph.matmul %1, %z : (tensor<64x96xf32>, tensor<96x80xf32>) -> tensor<64x80xf32>
+  %3 = graph.matmul %2, %w : (tensor<64x80xf32>, tensor<80x112xf32>) -> tensor<64x112xf32>
+  func.return %3 : tensor<64x112xf32>
+}
+"""
+"""Four kernels that are large enough for a piece."""
+
 
 def at_loops(text: str) -> tuple[ModuleOp, list[ModulePass]]:
     """Returns a program above `TO_LLVM`, and the passes that follow."""
@@ -52,7 +70,7 @@ def told_of(text: str) -> list[str]:
     """Checks that both orders make the same module, and returns the kernels that were told."""
     told: list[str] = []
     module, passes = at_loops(text)
-    with listening(lambda kernel, ops: told.append(kernel)):
+    with listening(lambda kernel, ops: bool(told.append(kernel))):
         assert lower_kernels_first(module, passes, run_alone)
     expected, passes = at_loops(text)
     run_pipeline(make_context(), expected, passes, verify_each=False)
@@ -66,6 +84,37 @@ def test_the_module_is_the_same_in_both_orders():
     assert "matmul" in told
     # Its check gets a number of the module, so it comes with the rest, which is told of where it has two kernels.
     assert not any("take" in kernel for kernel in told[:-1])
+
+
+def lowered_in_pieces(*, drops: bool) -> tuple[ModuleOp, EarlyPieces, list[str]]:
+    """Returns `MANY` in the llvm dialect, what has written its kernels, and their texts."""
+    module, passes = at_loops(MANY)
+    started: list[str] = []
+    early = EarlyPieces(started.append, drops=drops)
+    with listening(early):
+        assert lower_kernels_first(module, passes, run_alone)
+    return module, early, started
+
+
+def test_kernels_that_are_written_become_stubs():
+    whole, early, _ = lowered_in_pieces(drops=False)
+    expected = list(emit_llvm_pieces(whole, early))
+    module, early, started = lowered_in_pieces(drops=True)
+    module.verify()
+    stubs = [op for op in module.ops if STUB in op.attributes]
+    assert [op.sym_name.data for op in stubs if isinstance(op, llvm.FuncOp)] == ["matmul_2", "matmul_3"]
+    assert all(len(walk(op)) < 10 for op in stubs)
+    # @matmul comes with the rest, for its name. @matmul_1 is kept, since a program with one kernel is one text.
+    assert len(started) == 3
+    assert list(emit_llvm_pieces(module, early)) == expected
+
+
+def test_a_stub_has_no_text():
+    module, _, _ = lowered_in_pieces(drops=True)
+    with pytest.raises(DiagnosticException, match="is a stub, whose text was made before"):
+        emit_llvm_text(module)
+    with pytest.raises(DiagnosticException, match="is a stub, whose text was made before"):
+        list(emit_llvm_pieces(module))
 
 
 def test_no_kernel_of_one_is_lowered_first():
