@@ -11,17 +11,18 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
-from xdsl.dialects import memref
+from xdsl.dialects import memref, scf
 from xdsl.dialects.builtin import DYNAMIC_INDEX, AffineMapAttr, ArrayAttr, DenseArrayBase, IntegerType, MemRefType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
-from xdsl.ir.affine import AffineConstantExpr, AffineExpr, AffineMap
+from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr, AffineMap
 
 from ...core.ir.answers import kept
+from ...core.ir.literals import constant_of
 from ...core.ir.number_lists import i64_array
 from ...core.ir.walk import walk
 from ...lazy_dataclass import dataclass
 from ..traits import AccessesBoxes, BoxAccess
-from .affine_expressions import Known, affine_of_value, constant_difference, owner_of
+from .affine_expressions import Known, affine_of_value, constant_difference, from_terms, linear_terms, owner_of
 
 # pyright: reportPrivateUsage=false
 # Each property of xDSL costs a call, and these questions are asked of all ops, several times.
@@ -77,13 +78,19 @@ def shape_of(buffer: SSAValue) -> tuple[int, ...]:
 def body_accesses(body: Block) -> BodyAccesses:
     """
     Returns the accesses in `body`, a block whose arguments are the axes. Nested regions (`scf.if`, init) are included.
+
+    What an op on boxes touches in an `scf.for` with known bounds is one box, where that is exact.
     """
     dims: dict[SSAValue, int] = {axis: position for position, axis in enumerate(body.args)}
+    steps: list[range] = []
     known: Known = {}
     accesses: list[Access] = []
     opaque: dict[SSAValue, None] = {}
     inside: dict[int, bool] = {}
     for op in walk(body):
+        if op.__class__ is scf.ForOp and (run := _steps_of(op)):
+            dims[op.regions[0].block.args[0]] = len(body.args) + len(steps)
+            steps.append(run)
         boxes = _boxes_of(op)
         if boxes is None:
             for operand in op._operands:
@@ -95,10 +102,49 @@ def body_accesses(body: Block) -> BodyAccesses:
                 is_inside = inside[id(buffer)] = _is_inside(buffer, body)
             if not is_inside:
                 found = tuple([affine_of_value(index, dims, known) for index in indices])
+                if steps:
+                    found, sizes = _over_steps(found, sizes, len(body.args), steps)
                 open_ = [index for index, expr in zip(indices, found, strict=True) if expr is None]
                 unknown = _axes_of(open_, dims, body) if open_ else _NO_AXES
                 accesses.append(Access(op, buffer, found, is_store, sizes, unknown))
     return BodyAccesses(tuple(accesses), tuple(opaque))
+
+
+def _steps_of(loop: Operation) -> range:
+    """Returns the values of the variable of an `scf.for`. There are none where they are not known."""
+    lower, upper, step = (constant_of(value) for value in loop._operands[:3])
+    if lower is None or upper is None or step is None or step < 1:
+        return range(0)
+    return range(lower, upper, step)
+
+
+def _over_steps(
+    indices: tuple[AffineExpr | None, ...], sizes: tuple[int, ...] | None, axes: int, steps: Sequence[range]
+) -> tuple[tuple[AffineExpr | None, ...], tuple[int, ...] | None]:
+    """
+    Returns the box that is touched by all steps of the loops around, whose variables are the dimensions after `axes`.
+
+    An index is `None` where the boxes of the steps leave gaps, where two dimensions go with one loop, and for an op on
+    one element.
+    """
+    lows: list[AffineExpr | None] = []
+    extents = list(sizes or (1,) * len(indices))
+    taken: set[int] = set()
+    for dimension, index in enumerate(indices):
+        terms, start = ({}, 0) if index is None else linear_terms(index)
+        own = [atom for atom in terms if any(dim >= axes for dim in atom.used_dims())]
+        for atom in own:
+            position = atom.position - axes if isinstance(atom, AffineDimExpr) else -1
+            factor, run = terms.pop(atom), steps[position]
+            gap = factor * run.step
+            if sizes is None or position < 0 or position in taken or not 0 < gap <= extents[dimension]:
+                index = None
+                break
+            taken.add(position)
+            start += factor * run.start
+            extents[dimension] += gap * (len(run) - 1)
+        lows.append(index if index is None or not own else from_terms(terms, start))
+    return tuple(lows), None if sizes is None else tuple(extents)
 
 
 def _axes_of(values: Sequence[SSAValue], dims: dict[SSAValue, int], body: Block) -> frozenset[int] | None:

@@ -11,10 +11,12 @@ from xdsl.dialects.builtin import FloatAttr, IntegerAttr, MemRefType, VectorType
 from xdsl.ir import Attribute, Block, Region, SSAValue
 from xdsl.ir.affine import AffineExpr
 
+from ...core.ir.element_types import vector_type
 from ...dialects import tile
 from ...dialects.tensor_loop import AllocOp
 from ...dialects.tile.mma import group_of
 from ..kernels.contraction import Contraction, Operand
+from ..kernels.epilogue import place_of
 from ..kernels.register_tiles import split_columns
 from ..kernels.scheduled_nest import Bound, Index, ScheduledNest
 
@@ -186,11 +188,15 @@ class ByteLayouts:
         """
         builder, c = self.builder, self.c
         (first, count, width), (first_group, number, rows) = panels, groups
+        is_row = c.b.dimension_along(c.n) == (len(c.b.indices) - 1, 1) and c.b.dimension_along(c.k) is not None
+        if is_row and rows == self.group:
+            self._interleave_panels(target, panels, (first_group, number))
+            return
         by_columns = c.b.stride_along(c.k) == 1
         outer = [(count, "p"), (number, "q")] if by_columns else [(number, "q"), (count, "p")]
         taps = [(c.extents[axis], f"t{axis}") for axis in self.taps]
         extents, names = zip(*taps, *outer, (width, "n"), strict=True)
-        with builder.nest(extents, names, "vectorized") as loops:
+        with builder.nest(extents, names, "serial" if is_row else "vectorized") as loops:
             *outer_loops, n = loops[len(taps) :]
             p, q = outer_loops if by_columns else reversed(outer_loops)
             axes = [
@@ -211,6 +217,32 @@ class ByteLayouts:
                     values += [self.zero()] * (self.group - rows)
                 for element, value in enumerate(values):
                     self.put(value, target, vp, place, vn, element)
+
+    def _interleave_panels(self, target: SSAValue, panels: tuple[int, int, int], groups: tuple[int, int]) -> None:
+        """
+        Copies whole groups of b, whose rows are contiguous in memory, into panels: a tile of b is stored by columns.
+
+        A kernel with a loop for LLVM to make vectors of would lose its short way through LLVM (`effort.py`).
+        """
+        builder, c = self.builder, self.c
+        (first, count, width), (first_group, number) = panels, groups
+        taps = [(c.extents[axis], f"t{axis}") for axis in self.taps]
+        extents, names = zip(*taps, (number, "q"), (count, "p"), strict=True)
+        with builder.nest(extents, names) as (*loops, q, p):
+            axes = [
+                *(Bound("spatial", t, *tap) for t, tap in zip(loops, taps, strict=True)),
+                Bound("spatial", p + first, first + count, "vp"),
+                Bound("spatial", q + first_group, first_group + number, "vq"),
+            ]
+            with self.blocked("pack", axes) as (at, (*tap, vp, vq)):
+                at.update(zip(self.taps, tap, strict=True))
+                at |= {c.n: builder.scaled(vp, self.width), c.k: builder.scaled(vq, self.group)}
+                source = place_of(builder, c.b, at, c.k, c.n)
+                type_ = vector_type(self.element_type, (self.group, width))
+                loaded = builder.add(tile.LoadOp(source.buffer, source.indices, type_, source.along, source.by)).result
+                group = builder.sum(builder.scaled(self.tap(at), self.groups), vq)
+                place = [builder.value(index) for index in (vp, group, 0, 0)]
+                builder.add(tile.StoreOp(loaded, target, place, (3, 2)))
 
     # Elements
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import ceil
 
-from xdsl.dialects import arith, memref
-from xdsl.dialects.builtin import FloatAttr, IndexType, IntegerAttr, VectorType
+from xdsl.dialects import arith, math, memref, scf
+from xdsl.dialects.builtin import FloatAttr, IndexType, IntegerAttr, StringAttr, VectorType
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
@@ -15,13 +16,40 @@ from ...analysis.loop_nests import body_ops, levels_of, perfect_block
 from ...analysis.reorder import may_reorder
 from ...core.ir.cloning import clone_op
 from ...core.ir.element_types import vector_type
+from ...core.roles import LOOP
 from ...dialects import tile
 from ...dialects.schedule import OnTilesAttr
 from ...dialects.tensor_loop import AllocOp, BlockOp, Extent, GridOp
+from ...dialects.tile.ops import LANES
 from ...lazy_dataclass import dataclass
 from .contraction import Contraction, Operand
 from .decisions import may_take
 from .scheduled_nest import Index, ScheduledNest
+
+LONG_BODY = 24
+"""
+The instructions per register from which on an epilogue may be a loop. Storing and loading the sums adds two.
+"""
+
+LONG_TILE = 200
+"""The instructions of an epilogue on a tile that are worth a loop. LLVM takes 0.1 ms for ten."""
+
+AT_ONCE = 8
+"""The registers of rows that are done at a time, so that the processor need not wait for one of them."""
+
+FUNCTION = 20
+"""The instructions of a function of `math`, about."""
+
+SINGLE = (
+    math.AbsFOp,
+    math.CeilOp,
+    math.FloorOp,
+    math.FmaOp,
+    math.CopySignOp,
+    math.RoundEvenOp,
+    math.SqrtOp,
+    math.TruncOp,
+)
 
 
 @dataclass(frozen=True)
@@ -222,10 +250,63 @@ def emit_epilogue(
     """
     Emits the body of the epilogue on the tile `total`, whose corner is at `at`. `loaded` holds tiles that stand for its
     loads.
+
+    A long body is done by a loop over some rows at a time, which read their sums from a buffer on the stack.
     """
     assert isinstance(total.type, VectorType)
+    rows, columns = total.type.get_shape()
+    step = rows if c.m is None or loaded else _rows_at_once(epilogue, rows, ceil(columns / LANES))
+    if step == rows or c.m is None:
+        _emit_rows(builder, c, epilogue, total, at, loaded or {})
+        return
+    stack = memref.AllocaOp.get(total.type.element_type, shape=[rows, columns])
+    stack.memref.name_hint = "sums"
+    builder.add(stack)
+    zero = builder.value(0)
+    builder.add(tile.StoreOp(total, stack.memref, [zero, zero]))
+    body = Block(arg_types=[IndexType()])
+    (row,) = body.args
+    row.name_hint = "row"
+    with builder.inside(body):
+        type_ = vector_type(total.type.element_type, (step, columns))
+        part = builder.add(tile.LoadOp(stack.memref, [row, builder.value(0)], type_)).result
+        _emit_rows(builder, c, epilogue, part, {**at, c.m: builder.sum(at[c.m], row)}, {})
+        builder.add(scf.YieldOp())
+    bounds = (zero, builder.value(rows), builder.value(step))
+    loop = builder.add(scf.ForOp(*bounds, [], Region(body)))
+    loop.attributes[LOOP] = StringAttr("no-unroll")
+
+
+def _rows_at_once(epilogue: Epilogue, rows: int, registers: int) -> int:
+    """
+    Returns how many of the `rows` of a tile, of so many registers each, are mapped at a time: all of them, or as few as
+    give independent work where the code for all of them would be long.
+    """
+    steps = sum(_instructions(op) for op in body_ops(epilogue.block.body.block))
+    if steps < LONG_BODY or steps * rows * registers < LONG_TILE:
+        return rows
+    return max(each for each in range(1, rows + 1) if rows % each == 0 and (each == 1 or each * registers <= AT_ONCE))
+
+
+def _instructions(op: Operation) -> int:
+    """Returns how many instructions `op` is on a register, about."""
+    if isinstance(op, memref.LoadOp | memref.StoreOp | arith.ConstantOp) or isinstance(op.results[0].type, IndexType):
+        return 0
+    return FUNCTION if op.dialect_name() == "math" and not isinstance(op, SINGLE) else 1
+
+
+def _emit_rows(
+    builder: ScheduledNest,
+    c: Contraction,
+    epilogue: Epilogue,
+    total: SSAValue,
+    at: Mapping[int, Index],
+    loaded: Mapping[Operation, SSAValue],
+) -> None:
+    """Emits the body of the epilogue on a tile, all rows at once."""
+    assert isinstance(total.type, VectorType)
     shape = total.type.get_shape()
-    tiles: dict[Operation, SSAValue] = dict(loaded or {})
+    tiles: dict[Operation, SSAValue] = dict(loaded)
     for op in body_ops(epilogue.block.body.block):
         if isinstance(op, memref.LoadOp) and op not in tiles:
             operand = epilogue.loads.get(op)

@@ -57,7 +57,8 @@ class Touch:
 
 @cache
 def _is_orderless(kind: type[Operation]) -> bool:
-    structure = memref.LoadOp | memref.StoreOp | memref.DimOp | scf.IfOp | scf.ForOp | scf.YieldOp | InitOp | YieldOp
+    structure = memref.LoadOp | memref.StoreOp | memref.DimOp | memref.AllocaOp | scf.IfOp | scf.ForOp | scf.YieldOp
+    structure |= InitOp | YieldOp
     return issubclass(kind, structure) or (issubclass(kind, IRDLOperation) and kind.dialect_name() in _ORDERLESS)
 
 

@@ -30,6 +30,7 @@ from ..types import F32
 from .bf16_registers import extend_bf16, round_to_bf16
 from .cursor import PlaceCursor
 from .groups import convert_mma_of_groups
+from .interleaved import is_interleaved, put_interleaved
 from .left_elements import HalfElements
 from .registers import convert_store_of_tile_registers
 from .repeated import repeated_row
@@ -58,7 +59,10 @@ def convert_store(builder: LLVMBody, op: tile.StoreOp) -> None:
     assert isinstance(op.tile.type, VectorType)
     if convert_store_of_tile_registers(builder, op):
         return
-    cursor = PlaceCursor(builder, op.place)
+    cursor, rows = PlaceCursor(builder, op.place), op.tile.type.get_shape()[0]
+    if is_interleaved(cursor, rows):
+        put_interleaved(cursor, rows, builder.pieces[op.tile])
+        return
     for (row, column, _), value in zip(pieces_of(op.tile.type), builder.pieces[op.tile], strict=True):
         cursor.put_row(row, column, value)
 

@@ -46,6 +46,26 @@ def prepared(text: str, pipeline: str) -> str:
     return str(module)
 
 
+@pytest.mark.parametrize("dtype", ["i1", "i8", "bf16", "f32", "f64"])
+@pytest.mark.parametrize("columns", [1, 5, 16, 37, 64])
+@pytest.mark.parametrize("rows", [2, 3, 4, 5])
+def test_tiles_stored_by_columns(rows: int, columns: int, dtype: str) -> None:
+    """Rows and columns change places in memory. What lies around them stays."""
+    wide, tall = f"memref<{rows}x{columns}x{dtype}>", f"memref<{columns + 2}x{rows}x{dtype}>"
+    type_ = f"vector<{rows}x{columns}x{dtype}>"
+    text = f"""func.func @f(%x: {wide}, %y: {tall}) {{
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %t = tile.load %x[%c0, %c0] : {wide}, {type_}
+      tile.store %t, %y[%c1, %c0] along [1, 0] : {type_}, {tall}
+      func.return }}"""
+    x = aligned(np.random.default_rng(rows * columns).integers(0, 2, (rows, columns)).astype(DTYPES[dtype]))
+    y = aligned(np.ones((columns + 2, rows), DTYPES[dtype]))
+    Program(text).call("f", x, y)
+    np.testing.assert_array_equal(y[1:-1], x.T)
+    assert (y[0] == 1).all() and (y[-1] == 1).all()
+
+
 def mapped(body: list[str], inputs: list[tuple[str, Array]], output: str, pipeline: str = "") -> Array:
     """
     `tile.map` over whole arrays; the body has `%x0`, `%x1`, ... and `%s`, an f32 of 0.5 from outside, and makes `%y`.

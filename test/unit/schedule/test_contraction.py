@@ -100,6 +100,33 @@ def test_products(rows: int, depth: int, columns: int, epilogue: str, dtype: str
     check(program(types, result, lines), expected, *inputs)
 
 
+@settings(max_examples=EXAMPLES)
+@given(
+    rows=st.integers(1, 40),
+    columns=st.integers(2, 70) | st.sampled_from([96, 200]),
+    extra=st.sampled_from(["bias", "residual", "row"]),
+    threads=st.sampled_from([1, 2]),
+    seed=st.integers(0, 1000),
+)
+def test_long_epilogues(rows: int, columns: int, extra: str, threads: int, seed: int) -> None:
+    """Loops over some rows of a tile at a time, for products with much to do on each element."""
+    a, b = small_integers(seed, rows, 20), small_integers(seed + 1, 20, columns)
+    sizes = {"bias": (columns,), "residual": (rows, columns), "row": (rows, 1)}[extra]
+    added = small_integers(seed + 2, *sizes)
+    types = [tensor(*each.shape) for each in (a, b, added)]
+    result = tensor(rows, columns)
+    lines = [
+        f"%p = graph.matmul %0, %1 : ({types[0]}, {types[1]}) -> {result}",
+        f"%s = graph.add %p, %2 : ({result}, {types[2]}) -> {result}",
+        f"%t = graph.tanh %s : ({result}) -> {result}",
+        f"%e = graph.exp %t : ({result}) -> {result}",
+        f"%r = graph.add %e, %2 : ({result}, {types[2]}) -> {result}",
+    ]
+    found = stepwell.compile(program(types, result, lines), cache=False, threads=threads)(a, b, added)
+    expected = np.exp(np.tanh(a.astype(np.float64) @ b + added)) + added
+    np.testing.assert_allclose(np.asarray(found).reshape(rows, columns), expected, rtol=1e-5, atol=1e-5)
+
+
 def convolve(x: Array, w: Array, stride: int, padding: int, dilation: int) -> Array:
     """NHWC by HWIO, one product of matrices per place of the window."""
     kh, kw, _, channels = w.shape

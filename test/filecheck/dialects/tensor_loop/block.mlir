@@ -103,3 +103,42 @@ tensor_loop.func @in_place() outs(%B: memref<4xf32> {stepwell.in_place}) {
     }
   }
 }
+
+/// What an op on boxes touches in a loop with known bounds is one box, here rows %vi * 6 + 1 to %vi * 6 + 6. Where
+/// steps leave gaps, two dimensions go with one loop, or a bound is not known, it is all of a dimension.
+// CHECK-LABEL: @boxes_over_steps
+tensor_loop.func @boxes_over_steps(%n: index, %A: memref<64x16xf32>) outs(%B: memref<64x16xf32>) {
+  tensor_loop.for %i in 8 {
+    // CHECK: tensor_loop.block "rows" spatial(%vi in 8 = %i) reads(%A[%vi * 6 + 1 : 6, 0 : 16]) writes(%B[%vi * 6 + 1 : 6, 0 : 16])
+    tensor_loop.block "rows" spatial(%vi in 8 = %i) {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %c2 = arith.constant 2 : index
+      %c6 = arith.constant 6 : index
+      %c7 = arith.constant 7 : index
+      %low = arith.muli %vi, %c6 : index
+      scf.for %r = %c1 to %c7 step %c2 {
+        %row = arith.addi %low, %r : index
+        %t = tile.load %A[%row, %c0] : memref<64x16xf32>, vector<2x16xf32>
+        tile.store %t, %B[%row, %c0] : vector<2x16xf32>, memref<64x16xf32>
+      }
+    }
+    // CHECK: tensor_loop.block "no_box" spatial(%vi{{.*}} in 8 = %i) reads(%A[0 : 64, 0 : 16]) writes(%B[0 : 64, 0 : 16])
+    tensor_loop.block "no_box" spatial(%vi in 8 = %i) {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %c2 = arith.constant 2 : index
+      %c7 = arith.constant 7 : index
+      scf.for %r = %c1 to %c7 step %c2 {
+        %row = arith.addi %vi, %r : index
+        %t = tile.load %A[%row, %c0] : memref<64x16xf32>, vector<1x16xf32>
+        %u = tile.load %A[%r, %r] : memref<64x16xf32>, vector<2x2xf32>
+      }
+      scf.for %r = %c1 to %n step %c1 {
+        %row = arith.addi %vi, %r : index
+        %t = tile.load %A[%c0, %c0] : memref<64x16xf32>, vector<1x16xf32>
+        tile.store %t, %B[%row, %c0] : vector<1x16xf32>, memref<64x16xf32>
+      }
+    }
+  }
+}

@@ -274,3 +274,41 @@ func.func @repeated(%m: memref<4x96xf32>, %out: memref<4x16xf32>) {
   tile.store %4, %out[%c0, %c0] : vector<1x16xf32>, memref<4x16xf32>
   func.return
 }
+
+/// Four rows that are stored by columns are shuffled twice: pairs of bytes, then pairs of these.
+// CHECK-LABEL: @by_columns
+func.func @by_columns(%x: memref<4x20xi8>, %y: memref<20x4xi8>) {
+  // CHECK-COUNT-8: llvm.load
+  // CHECK: llvm.shufflevector %{{.*}} [0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23] : vector<16xi8>
+  // CHECK: llvm.shufflevector %{{.*}} [0, 4, 1, 5, 2, 6, 3, 7] : vector<4xi8>
+  // CHECK: llvm.shufflevector %{{.*}} [0, 1, 16, 17, 2, 3, 18, 19, 4, 5, 20, 21, 6, 7, 22, 23] : vector<16xi8>
+  // CHECK-COUNT-5: llvm.store %{{.*}} {alignment = 1 : i64} : vector<16xi8>, !llvm.ptr
+  // CHECK-NEXT: llvm.return
+  %c0 = arith.constant 0 : index
+  %0 = tile.load %x[%c0, %c0] : memref<4x20xi8>, vector<4x20xi8>
+  tile.store %0, %y[%c0, %c0] along [1, 0] : vector<4x20xi8>, memref<20x4xi8>
+  func.return
+}
+
+/// Three rows, or four in columns of five, are stored element by element.
+// CHECK-LABEL: @no_shuffles
+// CHECK-NOT: llvm.shufflevector
+// CHECK-LABEL: @columns_of_halves
+func.func @no_shuffles(%x: memref<4x20xi8>, %y: memref<20x3xi8>, %z: memref<20x5xi8>) {
+  %c0 = arith.constant 0 : index
+  %0 = tile.load %x[%c0, %c0] : memref<4x20xi8>, vector<3x20xi8>
+  tile.store %0, %y[%c0, %c0] along [1, 0] : vector<3x20xi8>, memref<20x3xi8>
+  %1 = tile.load %x[%c0, %c0] : memref<4x20xi8>, vector<4x20xi8>
+  tile.store %1, %z[%c0, %c0] along [1, 0] : vector<4x20xi8>, memref<20x5xi8>
+  func.return
+}
+
+/// bf16 moves as its bits.
+// CHECK: llvm.shufflevector %{{.*}} [0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23] : vector<16xi16>
+// CHECK-COUNT-2: llvm.store %{{.*}} {alignment = 2 : i64} : vector<16xi16>, !llvm.ptr
+func.func @columns_of_halves(%x: memref<2x16xbf16>, %y: memref<16x2xbf16>) {
+  %c0 = arith.constant 0 : index
+  %0 = tile.load %x[%c0, %c0] : memref<2x16xbf16>, vector<2x16xbf16>
+  tile.store %0, %y[%c0, %c0] along [1, 0] : vector<2x16xbf16>, memref<16x2xbf16>
+  func.return
+}
