@@ -15,7 +15,7 @@ from ..llvm_body import LLVMBody
 from .cursor import PlaceCursor
 
 COUNTS = (2, 4)
-"""How many rows are interleaved by shuffles."""
+"""The numbers of rows that are interleaved by shuffles."""
 
 
 def is_interleaved(cursor: PlaceCursor, rows: int) -> bool:
