@@ -54,6 +54,8 @@ class Arithmetic:
             return self.of_call(op.callee.string_value())
         if isinstance(op, tile.MmaOp):
             return 2 * op.sums * op.depth.value.data * op.products
+        if isinstance(op, tile.MultiplyAddOp):
+            return 2 * _elements(op.results[0])
         inside = [sum(self._block(block) for block in region.blocks) for region in op.regions]
         if isinstance(op, scf.ForOp):
             trips = trip_count(op)

@@ -96,6 +96,8 @@ def nanoseconds(op: Operation, vectorized: bool = False) -> float:
         return _scalar(op) * (1.0 if vectorized else SCALAR)
     if type(op) is tile.MapOp:
         return _elements(op.results[0]) * _region(op.regions[0], True)
+    if type(op) is tile.MultiplyAddOp:
+        return _elements(op.results[0]) * _ELEMENT["multiply-add"]
     if type(op) is tile.LoadOp:
         return _elements(op.results[0]) * _load(op._operands[0])
     if isinstance(op, scf.ForOp):

@@ -10,6 +10,7 @@ from xdsl.ir import Dialect
 from .elements import LargerOp, LimitOp, LookupOp, ScaleOp, SmallerOp
 from .map import MapOp, YieldOp
 from .mma import MmaOp
+from .multiply_add import MultiplyAddOp
 from .ops import LoadOp, StoreOp
 from .places import Place
 from .prefetch import PrefetchOp
@@ -26,6 +27,7 @@ Tile = Dialect(
         LookupOp,
         MapOp,
         MmaOp,
+        MultiplyAddOp,
         PrefetchOp,
         ReduceOp,
         ScaleOp,
@@ -46,6 +48,7 @@ __all__ = [
     "LookupOp",
     "MapOp",
     "MmaOp",
+    "MultiplyAddOp",
     "Place",
     "PrefetchOp",
     "ReduceOp",

@@ -98,15 +98,9 @@ class _Product:
         total = np.array(np.broadcast_to(frame[self.acc], (self.rows, self.columns)))
         part = total[rows.start : rows.stop]
         for depth in range(self.depth * self.products):
-            part = self._added(part, left[:, depth : depth + 1], right[depth : depth + 1])
+            part = _added(self.dtype, part, left[:, depth : depth + 1], right[depth : depth + 1])
         total[rows.start : rows.stop] = part
         frame[self.result] = total
-
-    def _added(self, total: Array, left: Array, right: Array) -> Array:
-        """Returns `total + left * right`. Floats up to f32 are rounded once."""
-        if is_float(self.dtype):
-            return round_to(widen(total) + widen(left) * widen(right), self.dtype)
-        return total + left * right
 
     def _left(self, frame: Frame, rows: int) -> Array:
         """Returns A, of `rows` rows and a column per step of the sum and element of a group."""
@@ -143,6 +137,13 @@ class _Product:
         return spread
 
 
+def _added(dtype: np.dtype[Any], total: Array, left: Array, right: Array) -> Array:
+    """Returns `total + left * right`. Floats up to f32 are rounded once."""
+    if is_float(dtype):
+        return round_to(widen(total) + widen(left) * widen(right), dtype)
+    return total + left * right
+
+
 def _widened(array: Array, is_unsigned: bool) -> Array:
     return unsigned(array) if is_unsigned else array
 
@@ -153,6 +154,16 @@ def _mma(scope: Scope, op: Any) -> Step:
 
 
 # Computation
+
+
+def _multiply_add(scope: Scope, op: Any) -> Step:
+    a, b, acc = scope.slots_of(op.operands)
+    result, dtype = scope.slot(op.result), dtype_of(op.result.type.element_type)
+
+    def step(frame: Frame) -> None:
+        frame[result] = _added(dtype, *(np.asarray(frame[slot]) for slot in (acc, a, b)))
+
+    return step
 
 
 def _map(scope: Scope, op: Any) -> Step:
@@ -229,6 +240,7 @@ TABLE: dict[str, Prepare] = {
     "tile.store": _store,
     "tile.prefetch": _prefetch,
     "tile.mma": _mma,
+    "tile.multiply_add": _multiply_add,
     "tile.map": _map,
     "tile.reduce": _reduce,
     "tile.transpose": _transpose,

@@ -15,7 +15,6 @@ from ..kernels.contraction import Contraction, Operand
 from ..kernels.epilogue import Epilogue, emit_epilogue, place_of
 from ..kernels.register_tiles import split_columns, split_evenly
 from ..kernels.scheduled_nest import Bound, Index, ScheduledNest
-from ..products.plan import sum_of_products
 from .convolution import Run
 from .flat import Flat, FlatOperands
 
@@ -209,7 +208,6 @@ class FlatDepthwiseNest:
         images: dict[Tap, SSAValue] = {}
         made: list[SSAValue] = []
         for number, total in enumerate(sums):
-            factors: list[SSAValue] = []
             for each, weight in column.weights.items():
                 across = tuple(0 if axis == flat.down else t for axis, t in zip(reduce, each, strict=True))
                 if flat.down is not None and each[reduce.index(flat.down)] != tap - number:
@@ -221,9 +219,8 @@ class FlatDepthwiseNest:
                         flat.y: place,
                     }
                     images[across] = self._load(c.a, at, column.type)
-                factors += [images[across], weight]
-            step = tile.MapOp([total, *factors], column.type, sum_of_products(self.c.tile_element, len(factors) // 2))
-            made.append(self.builder.add(step).result)
+                total = self.builder.add(tile.MultiplyAddOp(images[across], weight, total)).result
+            made.append(total)
         return made
 
     def _finish(self, column: _Column, total: SSAValue, place: Index) -> None:

@@ -29,7 +29,6 @@ from ..kernels.padding import erase_with_buffers, padded_copy
 from ..kernels.register_tiles import split_columns, split_evenly
 from ..kernels.scheduled_nest import Bound, Index, ScheduledNest
 from ..kernels.widening import whole_numbers, widened
-from ..products.plan import sum_of_products
 from .columns import FlatDepthwiseNest
 from .convolution import Depthwise, has_runs
 from .flat import Flat, flat_in_lines, flat_of
@@ -297,8 +296,7 @@ class DepthwiseNest(DepthwiseTiles):
             images.append(self._load(self.c.a, here, part.type))
         for image, (_, uses) in zip(images, part.row.uses, strict=True):
             for place, tap in uses:
-                operands = [part.sums[place], image, part.weights[tap]]
-                step = tile.MapOp(operands, part.type, sum_of_products(part.type.element_type, 1))
+                step = tile.MultiplyAddOp(image, part.weights[tap], part.sums[place])
                 part.sums[place] = builder.add(step).result
 
     def _inside(self, row: Index, distance: int) -> SSAValue | bool:

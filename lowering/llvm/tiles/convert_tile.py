@@ -118,11 +118,19 @@ def _widened(builder: LLVMBody, value: SSAValue, target: Attribute, *, signed: b
 
 
 def _accumulate(builder: LLVMBody, scalar: SSAValue, vector: SSAValue, total: SSAValue) -> SSAValue:
-    factor = spread(builder, scalar, total.type)
+    return _multiply_add(builder, spread(builder, scalar, total.type), vector, total)
+
+
+def _multiply_add(builder: LLVMBody, a: SSAValue, b: SSAValue, total: SSAValue) -> SSAValue:
     if isinstance(element_type(total.type), IntegerType):
-        return builder.add(total, builder.mul(factor, vector))
+        return builder.add(total, builder.mul(a, b))
     # `fma` would be a call of the library where there is no such instruction.
-    return builder.intrinsic_value("llvm.fmuladd", (factor, vector, total), total.type)
+    return builder.intrinsic_value("llvm.fmuladd", (a, b, total), total.type)
+
+
+def convert_multiply_add(builder: LLVMBody, op: tile.MultiplyAddOp) -> None:
+    pieces = zip(*(builder.pieces[each] for each in (op.a, op.b, op.acc)), strict=True)
+    builder.pieces[op.result] = [_multiply_add(builder, *each) for each in pieces]
 
 
 def convert_constant(builder: LLVMBody, op: arith.ConstantOp) -> None:
@@ -284,4 +292,5 @@ CONVERSIONS: ConversionTable = {
     tile.LoadOp: convert_load,
     tile.StoreOp: convert_store,
     tile.MmaOp: convert_mma,
+    tile.MultiplyAddOp: convert_multiply_add,
 }

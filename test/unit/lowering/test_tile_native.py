@@ -66,6 +66,25 @@ def test_tiles_stored_by_columns(rows: int, columns: int, dtype: str) -> None:
     assert (y[0] == 1).all() and (y[-1] == 1).all()
 
 
+@pytest.mark.parametrize("dtype", ["f32", "f64", "i8", "i32", "i64"])
+def test_multiply_add(dtype: str) -> None:
+    rows, columns = 3, 21
+    buffer, type_ = f"memref<3x{rows}x{columns}x{dtype}>", f"vector<{rows}x{columns}x{dtype}>"
+    loads = "".join(f"%t{n} = tile.load %x[%c{n}, %c0, %c0] : {buffer}, {type_}\n" for n in range(3))
+    text = f"""func.func @f(%x: {buffer}, %y: memref<{rows}x{columns}x{dtype}>) {{
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %c2 = arith.constant 2 : index
+      {loads}
+      %r = tile.multiply_add %t0, %t1, %t2 : {type_}
+      tile.store %r, %y[%c0, %c0] : {type_}, memref<{rows}x{columns}x{dtype}>
+      func.return }}"""
+    x = aligned(np.random.default_rng(0).integers(-100, 100, (3, rows, columns)).astype(DTYPES[dtype]))
+    y = aligned(np.zeros((rows, columns), DTYPES[dtype]))
+    Program(text).call("f", x, y)
+    np.testing.assert_array_equal(y, x[0] * x[1] + x[2])
+
+
 def mapped(body: list[str], inputs: list[tuple[str, Array]], output: str, pipeline: str = "") -> Array:
     """
     `tile.map` over whole arrays; the body has `%x0`, `%x1`, ... and `%s`, an f32 of 0.5 from outside, and makes `%y`.

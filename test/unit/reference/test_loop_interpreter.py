@@ -220,6 +220,25 @@ def test_tiles() -> None:
     check_program(8, [found], [expected])
 
 
+@pytest.mark.parametrize("dtype", ["f32", "f64", "i32"])
+def test_tiles_that_are_multiplied_and_added(dtype: str) -> None:
+    kind = {"f32": np.float32, "f64": np.float64, "i32": np.int32}[dtype]
+    a = (np.random.default_rng(0).standard_normal((3, 2, 5)) * 1e5).astype(kind)
+    buffer, tile = f"memref<3x2x5x{dtype}>", f"vector<2x5x{dtype}>"
+    *_, found = run(
+        f"""%a = tile.load %A[%c0, %c0, %c0] : {buffer}, {tile}
+        %b = tile.load %A[%c1, %c0, %c0] : {buffer}, {tile}
+        %c = tile.load %A[%c2, %c0, %c0] : {buffer}, {tile}
+        %d = tile.multiply_add %a, %b, %c : {tile}
+        tile.store %d, %C[%c0, %c0] : {tile}, memref<2x5x{dtype}>""",
+        f"%A: {buffer}, %C: memref<2x5x{dtype}>",
+        a,
+        np.zeros((2, 5), kind),
+    )
+    wide = np.float64 if dtype == "f32" else kind
+    check_program(2, [found], [(a[0].astype(wide) * a[1] + a[2]).astype(kind)])
+
+
 def test_columns_that_repeat_an_element() -> None:
     a = np.random.default_rng(0).standard_normal((2, 6)).astype(np.float32)
     *_, found = run(

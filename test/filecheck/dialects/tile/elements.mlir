@@ -22,6 +22,15 @@ func.func @elements(%t: vector<1x20xf32>) -> vector<1x20xf32> {
   func.return %0 : vector<1x20xf32>
 }
 
+// CHECK-LABEL: @multiply_add
+func.func @multiply_add(%t: vector<2x20xf32>, %i: vector<2x20xi32>) -> (vector<2x20xf32>, vector<2x20xi32>) {
+  // CHECK: tile.multiply_add %t, %t, %t : vector<2x20xf32>
+  %a = tile.multiply_add %t, %t, %t : vector<2x20xf32>
+  // CHECK: tile.multiply_add %i, %i, %i : vector<2x20xi32>
+  %b = tile.multiply_add %i, %i, %i : vector<2x20xi32>
+  func.return %a, %b : vector<2x20xf32>, vector<2x20xi32>
+}
+
 // CHECK-LABEL: @reduce
 func.func @reduce(%t: vector<2x20xf32>) -> (f32, f32, f32, f32) {
   // CHECK: tile.reduce "addf", %t : vector<2x20xf32> -> f32

@@ -133,3 +133,19 @@ func.func @larger_outside(%x: f32) {
   %a = tile.larger %x, %x : f32
   func.return
 }
+
+// -----
+
+func.func @multiply_add_of_halves(%t: vector<2x16xf16>) {
+  // expected-error@+1 {{the tiles have type vector<2x16xf16>, expected rows and columns of f32, f64 or integers}}
+  %0 = tile.multiply_add %t, %t, %t : vector<2x16xf16>
+  func.return
+}
+
+// -----
+
+func.func @multiply_add_of_vectors(%t: vector<16xf32>) {
+  // expected-error@+1 {{the tiles have type vector<16xf32>, expected rows and columns of f32, f64 or integers}}
+  %0 = tile.multiply_add %t, %t, %t : vector<16xf32>
+  func.return
+}

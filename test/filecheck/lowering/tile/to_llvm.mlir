@@ -312,3 +312,23 @@ func.func @columns_of_halves(%x: memref<2x16xbf16>, %y: memref<16x2xbf16>) {
   tile.store %0, %y[%c0, %c0] along [1, 0] : vector<2x16xbf16>, memref<16x2xbf16>
   func.return
 }
+
+/// One op for each register, for floats by an intrinsic that rounds once where the machine can.
+// CHECK-LABEL: @multiply_add
+// CHECK-COUNT-2: llvm.call_intrinsic "llvm.fmuladd"(%{{.*}}, %{{.*}}, %{{.*}}) : (vector<16xf32>, vector<16xf32>, vector<16xf32>) -> vector<16xf32>
+// CHECK: llvm.mul %{{.*}} : vector<16xi32>
+// CHECK: llvm.add %{{.*}} : vector<16xi32>
+func.func @multiply_add(%x: memref<3x2x16xf32>, %i: memref<3x1x16xi32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %0 = tile.load %x[%c0, %c0, %c0] : memref<3x2x16xf32>, vector<2x16xf32>
+  %1 = tile.load %x[%c1, %c0, %c0] : memref<3x2x16xf32>, vector<2x16xf32>
+  %2 = tile.load %x[%c2, %c0, %c0] : memref<3x2x16xf32>, vector<2x16xf32>
+  %3 = tile.multiply_add %0, %1, %2 : vector<2x16xf32>
+  tile.store %3, %x[%c0, %c0, %c0] : vector<2x16xf32>, memref<3x2x16xf32>
+  %4 = tile.load %i[%c0, %c0, %c0] : memref<3x1x16xi32>, vector<1x16xi32>
+  %5 = tile.multiply_add %4, %4, %4 : vector<1x16xi32>
+  tile.store %5, %i[%c0, %c0, %c0] : vector<1x16xi32>, memref<3x1x16xi32>
+  func.return
+}

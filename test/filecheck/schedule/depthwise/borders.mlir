@@ -10,7 +10,7 @@
 // CHECK: arith.cmpi sge
 // CHECK: scf.if %{{.*}} -> (vector<1x16xf32>, vector<4x16xf32>) {
 // CHECK: tile.load %data
-// CHECK: tile.map
+// CHECK: tile.multiply_add
 // CHECK-NOT: arith.cmpi sge
 // CHECK: arith.cmpi slt
 // CHECK: scf.if %{{.*}} -> (vector<1x16xf32>, vector<4x16xf32>) {

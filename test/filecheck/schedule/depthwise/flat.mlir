@@ -14,7 +14,7 @@
 // CHECK: arith.remui
 // CHECK: scf.for %{{.*}} iter_args(%{{.*}}, %{{.*}}) -> (vector<1x16xf32>, vector<1x16xf32>) {
 // CHECK-COUNT-3: tile.load %data_rows
-// CHECK-COUNT-3: tile.map
+// CHECK-COUNT-3: tile.multiply_add
 // CHECK: tile.prefetch %data_rows
 // CHECK: tile.store {{.*}} vector<1x16xf32>
 // CHECK: scf.yield

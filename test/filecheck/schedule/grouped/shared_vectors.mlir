@@ -11,7 +11,7 @@
 // CHECK: scf.for %i = %{{.*}} iter_args(
 // CHECK: tile.load %filter[%vp, %{{.*}}, %{{.*}}, %i, %{{.*}}] along [-1, 4] : memref<2x3x3x4x16xf32>, vector<1x16xf32>
 // CHECK: tile.load %data[{{.*}}] by [1, 4] repeat 4 : memref<1x14x14x32xf32>, vector<1x16xf32>
-// CHECK: tile.map
+// CHECK: tile.multiply_add
 // CHECK: scf.yield
 // CHECK: tile.store %{{.*}} : vector<4x16xf32>, memref<1x14x14x32xf32>
 func.func @main(%x: tensor<1x14x14x32xf32>) -> tensor<1x14x14x32xf32> {
