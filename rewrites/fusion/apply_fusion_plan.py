@@ -18,6 +18,7 @@ from ...dialects.graph.calls import CallKernelOp
 from ...lazy_dataclass import dataclass
 from ...patterns.language.functions import PRIMITIVE, NameSupply, Purity, captured_values, outlined
 from ...patterns.running.driver import is_dead
+from .neutral import make_alike
 from .numbers import Group, open_numbers
 from .plan import erase_plan, has_plan, planned_functions, read_plan
 
@@ -34,9 +35,10 @@ class ApplyFusionPlanPass(StepwellPass):
     of use. Its results are what is used outside, in the order of the ops. What needs one of several results and stands
     before the last op of the group moves behind it. Groups that compute the same share one function. Constants all of
     whose elements are one number are copied into it. Where groups differ only in such numbers that have no dimensions
-    and are added, subtracted or multiplied, these numbers are parameters, so that the groups share one. The plan is
-    removed, and ops that are alone in their group stay where they are. The groups are those of `graph.group`, whoever
-    wrote it.
+    and are added, subtracted or multiplied, these numbers are parameters, so that the groups share one. So do groups of
+    which one lacks such an op, or the difference from a small tensor, that another one has. It gets that op with a
+    number that changes nothing. The plan is removed, and ops that are alone in their group stay where they are. The
+    groups are those of `graph.group`, whoever wrote it.
 
     Before:
         %0 = graph.add %x, %b {graph.group = 0 : i64} : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
@@ -53,10 +55,12 @@ class ApplyFusionPlanPass(StepwellPass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         planned = [(each, read_plan(each)) for each in planned_functions(op) if has_plan(each)]
         made = _Functions(op)
-        chosen: list[Group] = []
+        taken: list[list[Operation]] = []
         for function, groups in planned:
             erase_plan(function)
-            chosen += [Group.of(ops) for ops in groups if len(ops) > 1 and allowed("fusion", self.name, ops[-1])]
+            taken += [[*ops] for ops in groups if len(ops) > 1 and allowed("fusion", self.name, ops[-1])]
+        self.count("neutral ops added", make_alike(taken, made.texts))
+        chosen = list(map(Group.of, taken))
         open_numbers(chosen, made.texts)
         for group in chosen:
             _outline(group, made)

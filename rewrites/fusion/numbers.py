@@ -23,6 +23,9 @@ from ...lazy_dataclass import dataclass
 from ...patterns.language.constants import is_constant_op, splat_number
 from ...patterns.language.functions import captured_values
 
+APART: Final = "graph.apart"
+"""Marks a constant that stays an input of the groups that use it, though all of its elements are one number."""
+
 ARITHMETIC: Final = (AddOp, SubtractOp, MultiplyOp, EwiseFmaOp)
 """Ops for which no pass asks what number an operand is. A divisor, say, can be worth a special case."""
 
@@ -61,9 +64,10 @@ class Group:
         is_open = isinstance(op, ARITHMETIC) and isinstance(value.type, TensorType) and not value.type.get_shape()
         if full is not None and not is_open:
             return full
-        if not isinstance(value.owner, Operation) or (full := _as_full(value)) is None:
+        owner = value.owner
+        if not isinstance(owner, Operation) or APART in owner.attributes or (full := _as_full(value)) is None:
             return None
-        self.sources[value.owner] = None
+        self.sources[owner] = None
         if is_open:
             self.open.append(_Use(op, index, value, full))
         else:

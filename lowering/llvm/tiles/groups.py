@@ -2,10 +2,10 @@
 The conversion of `tile.mma` of groups: dot products of four bytes, added to 32-bit integers (by `amx`: `registers.py`).
 
 A piece of B is one load of `4 * lanes` bytes, a group of A one of four bytes, in all lanes. Instructions for dot
-products (`INTRINSICS`) multiply and add a piece at once, or the part of one that fills a register. Elsewhere the first
-bytes of all groups are multiplied and added, then the second ones, and so on. (The intrinsic
-`llvm.vector.partial.reduce.add` does not say which products go to which lane.) Both wrap and neither saturates, so the
-results are the same.
+products (`INTRINSICS`) multiply and add a piece at once, or the part of one that fills a register. The last piece of a
+row gets lanes that nobody looks at, so that it fills one. Elsewhere the first bytes of all groups are multiplied and
+added, then the second ones, and so on. (The intrinsic `llvm.vector.partial.reduce.add` does not say which products go
+to which lane.) Both wrap and neither saturates, so the results are the same.
 
 Of bytes that hold two numbers of 4 bits the lower and then the upper halves are multiplied. Products of two of them
 with bytes fit 16 bits, so `vpmaddubsw` and `vpmaddwd` make their dot products without saturation.
@@ -23,9 +23,10 @@ from xdsl.dialects import llvm
 from xdsl.dialects.builtin import DenseArrayBase, VectorType, bf16, f32, i8, i16, i32
 from xdsl.ir import SSAValue
 
-from ....dialects import tile
+from ....dialects import llvm_ext, tile
 from ....dialects.tile.instructions import BFDOT, SDOT, UDOT, USDOT, VDPBF16PS, VEX_VPDPBUSD, VPDPBUSD, VPMADDUBSW
 from ....dialects.tile.mma import GROUP, group_of
+from ....dialects.tile.ops import LANES
 from ..convert_vector import broadcast
 from ..llvm_body import LLVMBody
 from ..pieces import pieces_of
@@ -71,12 +72,14 @@ def convert_mma_of_groups(builder: LLVMBody, op: tile.MmaOp) -> None:
     accumulate = _accumulate if group == GROUP else _accumulate_halves
     pieces = pieces_of(op.acc.type)
     in_row = [piece for piece in pieces if piece.row == 0]
-    totals = list(builder.pieces[op.acc])
+    lanes = [_enough(op, piece.lanes) for piece in pieces]
+    totals = [_resized(builder, each, wide) for each, wide in zip(builder.pieces[op.acc], lanes, strict=True)]
     for step in range(op.depth.value.data):
-        columns = [
-            builder.load(right.at(step, piece.column), builder.types.vector(i8, GROUP * piece.lanes), alignment=1)
-            for piece in in_row
-        ]
+        columns: list[SSAValue] = []
+        for piece, wide in zip(in_row, lanes, strict=False):
+            bytes_ = builder.types.vector(i8, GROUP * piece.lanes)
+            loaded = builder.load(right.at(step, piece.column), bytes_, alignment=1)
+            columns.append(_resized(builder, loaded, GROUP * wide))
         for half in range(halves):
             vectors = columns if halves == 1 else [_nibbles(builder, each, half) for each in columns]
             for number_of_row, row in enumerate(op.row_range):
@@ -84,7 +87,27 @@ def convert_mma_of_groups(builder: LLVMBody, op: tile.MmaOp) -> None:
                 for number, vector in enumerate(vectors):
                     place = row * len(in_row) + number
                     totals[place] = accumulate(builder, op, factor, vector, totals[place])
-    builder.pieces[op.result] = totals
+    builder.pieces[op.result] = [
+        _resized(builder, each, piece.lanes) for each, piece in zip(totals, pieces, strict=True)
+    ]
+
+
+def _enough(op: tile.MmaOp, lanes: int) -> int:
+    """Returns the fewest lanes, of those a piece has and more, that the instruction of `op` is for."""
+    wide = next((each for each in (2, 4, 8, LANES) if each >= lanes and _width(op, each)), lanes)
+    return lanes if _width(op, lanes) else wide
+
+
+def _resized(builder: LLVMBody, vector: SSAValue, lanes: int) -> SSAValue:
+    """Returns the first lanes of a vector. Lanes that it does not have may hold anything."""
+    assert isinstance(vector.type, VectorType)
+    (found,) = vector.type.get_shape()
+    if found == lanes:
+        return vector
+    poison = builder.emit(llvm_ext.PoisonOp, (), vector.type)
+    mask = DenseArrayBase.from_list(i32, [min(lane, found) for lane in range(lanes)])
+    type_ = builder.types.vector(vector.type.element_type, lanes)
+    return builder.emit(llvm.ShuffleVectorOp, (vector, poison), type_, {"mask": mask})
 
 
 def _nibbles(builder: LLVMBody, bytes_: SSAValue, half: int) -> SSAValue:

@@ -51,6 +51,51 @@ def exact_program(seed: int) -> Program:
     return program
 
 
+def layered(seed: int) -> tuple[str, int]:
+    """
+    A program of four layers of the same ops, but for additions, differences and products with numbers that each has or
+    has not, and the number of functions that are alike without these.
+    """
+    rng = np.random.default_rng(seed)
+    type_ = "tensor<3x40xf32>"
+    lines = ["%x0 = graph.multiply %x, %x : (T, T) -> T"]
+    value, name = "%x0", 0
+
+    def step(op: str, operands: str, types: str, group: int) -> None:
+        nonlocal value, name
+        name += 1
+        lines.append(f"%v{name} = graph.{op} {value}{operands} {{graph.group = {group} : i64}} : ({types}) -> T")
+        value = f"%v{name}"
+
+    for layer in range(4):
+        for op in ("sin", "round", "sqrt"):
+            step(op, "", "T", layer)
+            for kind in ("subtract", "add", "multiply"):
+                if rng.random() < 0.5:
+                    number = rng.choice([-0.0, 0.0, 1.0, 0.5, -3.0])
+                    lines.append(f"%n{name} = graph.constant dense<{number!s}> : tensor<f32>")
+                    step(kind, f", %n{name}", "T, tensor<f32>", layer)
+        step("abs", "", "T", layer)
+    body = "\n  ".join(lines).replace("T", type_)
+    return f"func.func @main(%x: {type_}) -> {type_} {{\n  {body}\n  func.return {value} : {type_}\n}}", 4
+
+
+@settings(max_examples=EXAMPLES)
+@given(seed=seeds())
+def test_neutral_ops_change_no_bit(seed: int) -> None:
+    """Layers become one function, and the program gives the bits that it gives op by op."""
+    text, layers = layered(seed)
+    made = ran(text, "apply-fusion-plan")
+    calls = Counter(op.callee.string_value() for op in made.walk() if isinstance(op, func.CallOp))
+    assert list(calls.values()) == [layers]
+    x = (np.random.default_rng(seed).standard_normal((3, 40)) * 3).astype(np.float32)
+    x[0, :4] = [-0.0, 0.0, np.inf, np.nan]
+    alone = stepwell.compile(text, opt_level=0, cache=False)(x)
+    for level in (0, 3):
+        found = stepwell.compile(str(made), opt_level=level, cache=False)(x)
+        check_same(found, alone)
+
+
 def check_plan(module: ModuleOp) -> None:
     """Every op that can be in a group is in one, reasons are rules, and the plan is one that can be applied."""
     names = {rule.name for rule in shipped_group_rules()}

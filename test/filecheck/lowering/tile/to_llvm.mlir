@@ -332,3 +332,20 @@ func.func @multiply_add(%x: memref<3x2x16xf32>, %i: memref<3x1x16xi32>) {
   tile.store %5, %i[%c0, %c0, %c0] : vector<1x16xi32>, memref<3x1x16xi32>
   func.return
 }
+
+/// The last five columns of a row are computed in eight lanes, of which three hold anything.
+// CHECK-LABEL: @lanes_to_spare
+// CHECK: llvm.shufflevector %{{.*}} [0, 1, 2, 3, 4, 5, 5, 5] : vector<5xi32>
+// CHECK: llvm.load %{{.*}} : !llvm.ptr -> vector<20xi8>
+// CHECK: llvm.shufflevector %{{.*}} [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 20, 20, 20, 20, 20, 20, 20, 20, 20, 20, 20] : vector<20xi8>
+// CHECK: llvm.call_intrinsic "llvm.x86.avx512.vpdpbusd.256"
+// CHECK-NOT: llvm.mul
+// CHECK: llvm.shufflevector %{{.*}} [0, 1, 2, 3, 4] : vector<8xi32>
+// CHECK: llvm.return
+func.func @lanes_to_spare(%a: memref<1x4xi8>, %b: memref<1x5x4xi8>, %out: memref<1x5xi32>) {
+  %c0 = arith.constant 0 : index
+  %0 = arith.constant dense<0> : vector<1x5xi32>
+  %1 = tile.mma %0, %a[%c0, %c0], %b[%c0, %c0, %c0] along [0, 1] depth 1 groups unsigned using "vpdpbusd" : vector<1x5xi32>, memref<1x4xi8>, memref<1x5x4xi8>
+  tile.store %1, %out[%c0, %c0] : vector<1x5xi32>, memref<1x5xi32>
+  func.return
+}
