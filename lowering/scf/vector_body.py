@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from dataclasses import field
 
 from xdsl.dialects import arith, memref, scf
-from xdsl.dialects.builtin import Float32Type, IndexType, MemRefType, NoneAttr, bf16, f16, f32, i1, i16, i32
+from xdsl.dialects.builtin import Float32Type, IndexType, MemRefType, NoneAttr, bf16, f16, f32, i1, i8, i16, i32
 from xdsl.dialects.utils import FastMathFlag
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ...core.ir.literals import constant_of
 from ...core.roles import LOOP
@@ -20,7 +20,7 @@ from ...lazy_dataclass import dataclass
 STORED = (f32, f16, bf16)
 """Types of the elements that the body may load and store."""
 
-NUMBERS = (*STORED, i1, i16, i32)
+NUMBERS = (*STORED, i1, i8, i16, i32)
 """Types that the body may compute with. f16 and bf16 are extended and rounded only, and change their sign bit."""
 
 TRAPPING = (arith.DivSIOp, arith.DivUIOp, arith.RemSIOp, arith.RemUIOp, arith.FloorDivSIOp, arith.CeilDivSIOp)
@@ -63,6 +63,8 @@ class VectorBody:
 
     loop: scf.ForOp
     extent: int
+    stored: tuple[Attribute, ...]
+    """The types of the elements that may be loaded and stored."""
     kept: list[Operation] = field(default_factory=list)
     """The index arithmetic, and the loads that are the same in every iteration."""
     moving: dict[Operation, int] = field(default_factory=dict)
@@ -97,19 +99,23 @@ def extent_of(loop: scf.ForOp) -> int | None:
     return bounds[1] if bounds[0] == 0 and bounds[2] == 1 else None
 
 
-def vector_body(loop: scf.ForOp) -> VectorBody | None:
-    """Returns the parts of the body of `loop`, or None where there is one that has no form on tiles."""
+def vector_body(loop: scf.ForOp, bytes_too: bool = False) -> VectorBody | None:
+    """
+    Returns the parts of the body of `loop`, or None where there is one that has no form on tiles.
+
+    With `bytes_too` it may load and store bytes that are made of floats or become such.
+    """
     extent = extent_of(loop)
     if extent is None:
         return None
-    found = VectorBody(loop, extent)
+    found = VectorBody(loop, extent, (*STORED, i8) if bytes_too else STORED)
     steps: dict[SSAValue, int] = {found.variable: 1}
     for op in found.block.ops:
         if isinstance(op, scf.YieldOp):
             continue
         if not _take(found, op, steps):
             return None
-    if not found.computed or not _reductions(found) or not _no_hazards(found):
+    if not found.computed or not _reductions(found) or not _no_hazards(found) or not _bytes_are_floats(found):
         return None
     return found
 
@@ -170,7 +176,7 @@ def index_step(op: Operation, steps: dict[SSAValue, int], block: Block) -> int |
 
 def _take_access(body: VectorBody, op: Access, steps: dict[SSAValue, int]) -> bool:
     type_ = op.memref.type
-    if not isinstance(type_, MemRefType) or type_.element_type not in STORED:
+    if not isinstance(type_, MemRefType) or type_.element_type not in body.stored:
         return False
     moves = [_step_of(index, steps, body.block) for index in op.indices]
     along = [dimension for dimension, step in enumerate(moves) if step != 0]
@@ -205,6 +211,13 @@ def _reductions(body: VectorBody) -> bool:
             return False
         body.reductions.append(Reduction(argument, update))
     return True
+
+
+def _bytes_are_floats(body: VectorBody) -> bool:
+    """Returns whether there are floats in between where bytes are loaded or stored."""
+    if not any(op.memref.type.element_type == i8 for op in body.moving):  # pyright: ignore[reportAttributeAccessIssue]
+        return True
+    return any(value.type == f32 for op in body.computed for value in (*op.operands, *op.results))
 
 
 def _no_hazards(body: VectorBody) -> bool:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from xdsl.context import Context
-from xdsl.dialects import scf
+from xdsl.dialects import func, scf
 from xdsl.dialects.builtin import ModuleOp
 
 from ...core.ir.walk import ops_of
 from ...core.messages.origins import inherit
 from ...core.passes.applications import allowed
 from ...core.passes.base import StepwellPass
+from ...core.roles import TASK
+from ...dialects import tile
 from ...lazy_dataclass import dataclass
 from ...machine.named import chosen_machine
 from ..math.expand_math import small_floats_in_f32
@@ -45,15 +49,16 @@ class VectorizeLoopsPass(StepwellPass):
           tile.store %y, %b[%i, %j] along [-1, 1] : vector<1x64xf32>, memref<8x1024xf32>
         } {stepwell.loop = "no-unroll"}
 
-    Sums, maxima and minima that may be regrouped are carried as tiles, and `tile.reduce` makes numbers of them at the
-    end. The rest of the iterations is a narrower row, or two. A loop that sums up the values that the one before it
-    stored runs together with it (`jam_loops.py`). A loop that looks bytes up in a table of 256 keeps the table in
-    registers (`byte_tables.py`). Loops after each other on a row prefetch the next one
+    Sums, maxima and minima that may be regrouped are carried as tiles, and `tile.reduce` makes numbers of them at
+    the end. The rest of the iterations is a narrower row, or two. A loop that sums up the values that the one
+    before it stored runs together with it (`jam_loops.py`). A loop that looks bytes up in a table of 256 keeps the
+    table in registers (`byte_tables.py`). Loops after each other on a row prefetch the next one
     (`row_prefetch.py`). Arithmetic on f16 and bf16 is done in f32, as `expand-math` does it, and rows of them that
-    are read again and again are extended once (`wide_rows.py`). LLVM's vectoriser gets
-    loops of less than 16 or of unknown iterations, copies, and loops on other types than these floats. It also gets
-    loops with accesses other than to neighbours in a row. `wide` says whether there are such registers. The target says
-    so if it is left out. `excess` is as that of `expand-math`.
+    are read again and again are extended once (`wide_rows.py`). LLVM's vectoriser gets loops of less than 16 or of
+    unknown iterations, copies, and loops on other types than these floats. In a function with products they may
+    load and store bytes too, since one loop for the vectoriser takes all of a kernel off the short way through
+    LLVM. It also gets loops with accesses other than to neighbours in a row. `wide` says whether there are such
+    registers. The target says so if it is left out. `excess` is as that of `expand-math`.
     """
 
     name = "vectorize-loops"
@@ -89,6 +94,24 @@ class VectorizeLoopsPass(StepwellPass):
 
 
 def _bodies_of(module: ModuleOp) -> list[VectorBody]:
-    """Returns the marked loops that become loops on tiles."""
-    loops = [found for found in ops_of(module, scf.ForOp) if is_marked(found)]
-    return [body for loop in loops if (body := vector_body(loop)) is not None and body.extent >= LANES]
+    """Returns the marked loops that become loops on tiles, those on bytes beside products only."""
+    found: list[VectorBody] = []
+    functions = ops_of(module, func.FuncOp)
+    marked = {function: [loop for loop in ops_of(function, scf.ForOp) if is_marked(loop)] for function in functions}
+    beside = _beside_products(functions) if any(marked.values()) else set[func.FuncOp]()
+    for function, loops in marked.items():
+        bodies = (vector_body(loop, function in beside) for loop in loops)
+        found += [body for body in bodies if body is not None and body.extent >= LANES]
+    return found
+
+
+def _beside_products(functions: Sequence[func.FuncOp]) -> set[func.FuncOp]:
+    """Returns the functions that hold a product, or are parts of a kernel that does."""
+    parts = {function.sym_name.data: function for function in functions if TASK in function.attributes}
+    found: set[func.FuncOp] = set()
+    for function in functions:
+        called = (call.callee.string_value() for call in ops_of(function, func.CallOp))
+        kernel = [function, *(parts[name] for name in called if name in parts)]
+        if any(ops_of(each, tile.MmaOp) for each in kernel):
+            found.update(kernel)
+    return found
