@@ -109,9 +109,8 @@ class _Skeleton:
                 self._place(value)
             for result in op.results:
                 self._places[result] = ("result", number, result.index)
-        for op in self.ops:
-            if op.results[0] in self._origin:
-                self._place(op.operands[0])
+        for origin in self._steps:
+            self._place(origin)
         steps = {self._places[origin]: tuple(map(_kind, ops)) for origin, ops in self._steps.items()}
         self.form = tuple(sorted(steps.items(), key=lambda item: item[0]))
 

@@ -27,9 +27,7 @@ from .decisions import may_take
 from .scheduled_nest import Index, ScheduledNest
 
 LONG_BODY = 24
-"""
-The instructions per register from which on an epilogue may be a loop. Storing and loading the sums adds two.
-"""
+"""The instructions per register from which on an epilogue may be a loop. Storing and loading the sums adds two."""
 
 LONG_TILE = 200
 """The instructions of an epilogue on a tile that are worth a loop. LLVM takes 0.1 ms for ten."""
