@@ -109,6 +109,7 @@ bench: $(BENCH_STAMP)
 	$(BIN)/python bench/compile_time.py --json $(FIGURES)/compile_time.json
 	$(BIN)/python bench/threads.py --json $(FIGURES)/threads.json
 	$(BIN)/python bench/zoo.py --json $(FIGURES)/zoo.json
+	$(BIN)/python bench/halves.py --json $(FIGURES)/halves.json
 	$(BIN)/python bench/page.py $(FIGURES)/kernels.json --threads $(FIGURES)/threads.json \
 		--compile-time $(FIGURES)/compile_time.json --ops $(FIGURES)/ops.json --zoo $(FIGURES)/zoo.json
 
