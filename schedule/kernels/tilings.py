@@ -8,6 +8,7 @@ from math import ceil, prod
 
 from xdsl.dialects.builtin import Float16Type, IntegerType, bf16, f16, f32
 
+from ...core.ir.element_types import is_small_float
 from ...lazy_dataclass import dataclass
 from ...machine.machine import LINE_BYTES, Machine
 from .contraction import Contraction
@@ -146,7 +147,10 @@ def with_panels(c: Contraction, tiling: Tiling, target: Machine) -> Tiling:
     """Returns `tiling` for a b that is in panels already."""
     depth = c.extent(c.k) // tiling.depth_blocks
     paired = _may_be_in_pairs(c, target) and depth % 2 == 0 and tiling.steps % 2 == 0
-    ahead = 0 if (extended := _extends_ahead(c, target)) else lines_ahead(c, tiling, target)
+    extended = _extends_ahead(c, target)
+    one_block = tiling.panels is None or tiling.panels * tiling.tile.columns >= c.extent(c.n)
+    read_at_once = extended and one_block and not tiling.panels_outside
+    ahead = 0 if read_at_once else lines_ahead(c, tiling, target)
     return replace(tiling, lines_ahead=ahead, in_pairs=paired, extended=extended)
 
 
@@ -158,7 +162,7 @@ def _extends_as_loaded(c: Contraction, prepacked: bool, target: Machine) -> bool
 
 def _extends_ahead(c: Contraction, target: Machine) -> bool:
     """
-    Returns whether panels of f16 that are made once are extended before all tiles.
+    Returns whether panels of f16 that are made once are extended before all tiles that read them.
 
     They are where so many rows read them that this takes less time than extending them for each tile of rows, and where
     they are no larger than L2.
@@ -222,12 +226,14 @@ def lines_ahead(c: Contraction, tiling: Tiling, target: Machine) -> int:
     Returns how many lines the next tile is to prefetch, so that the tiles of rows together prefetch a whole panel.
 
     There are none where all of b stays in L2, or two panels do not, or one tile reads each. There are none either where
-    the share of a tile in one step at a time is less than a line.
+    the share of a tile in one step at a time is less than a line. Small floats count as those of the sums: the panels
+    that they are extended to take the room, and weights of a model leave L2 between two calls however small they are.
     """
     bytes_per = c.b.type.element_type.size  # pyright: ignore[reportAttributeAccessIssue]
+    bytes_near = c.tile_element.size if is_small_float(c.b.type.element_type) else bytes_per  # pyright: ignore
     tiles = ceil(c.extent(c.m) / tiling.tile.rows) * prod(c.extents[axis] for axis in c.outer)
     row_bytes = tiling.tile.columns * bytes_per
-    column_bytes = bytes_per * prod(c.extents[axis] for axis in (c.k, *c.reduce))
+    column_bytes = bytes_near * prod(c.extents[axis] for axis in (c.k, *c.reduce))
     fits = 2 * column_bytes * tiling.tile.columns <= target.near_bytes
     if tiles == 1 or 2 * column_bytes * c.extent(c.n) <= target.l2_bytes or not fits:
         return 0

@@ -9,8 +9,9 @@ from contextlib import contextmanager
 from dataclasses import replace
 from math import ceil
 
+from xdsl.dialects import scf
 from xdsl.dialects.builtin import MemRefType
-from xdsl.ir import Attribute, Block, SSAValue
+from xdsl.ir import Attribute, Block, Region, SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from ...core.ir.element_types import is_small_float, vector_type
@@ -51,6 +52,8 @@ class PackedPanels:
         self.at: dict[int, AffineExpr] = {}
         """The variables of the loops over whole axes."""
         self.packed = packed
+        self.source: SSAValue | None = None
+        """All panels of small floats, from which those in `packed` are extended."""
         self.clean = False
         """True where subnormal numbers become zeros on the way into panels."""
         self.widens = is_small_float(c.b.type.element_type) and (packed is None or _element(packed) == c.tile_element)
@@ -66,6 +69,45 @@ class PackedPanels:
     def batch(self) -> list[int]:
         """Returns the axes that choose one of several b. They are the first dimensions of panels of all of b."""
         return [axis for axis in self.c.outer if axis in self.c.b.axes()]
+
+    def extend(self) -> None:
+        """
+        Puts panels in the precision of the sums in place of those of small floats.
+
+        Each is extended from `source` before the first tile that reads it, or by that tile (`extends_in_tiles`).
+        """
+        assert self.packed is not None and isinstance(self.packed.type, MemRefType)
+        made = self.builder.add(AllocOp(MemRefType(self.c.tile_element, self.packed.type.get_shape()))).results[0]
+        made.name_hint = "extended"
+        self.packed, self.source, self.widens = made, self.packed, True
+
+    def extends_in_tiles(self, panels: int) -> bool:
+        """
+        Returns whether the first tile that reads each of some `panels` of a width extends its rows, step by step, among
+        its own multiply-adds.
+
+        It must read all rows, so there are no taps, which may be outside of the image. The tiles of a panel must come
+        one after the other, so threads share panels, of which there must be several.
+        """
+        one_tap = all(self.c.extents[axis] == 1 for axis in self.c.reduce)
+        return self.source is not None and self.tiling.panels_outside and one_tap and panels > 1
+
+    def extend_rows(
+        self,
+        first: SSAValue,
+        at: dict[int, Index],
+        block: tuple[Index, Index, Index],
+        rows: tuple[Index, int],
+        width: int,
+    ) -> None:
+        """Emits the extension of some rows of a panel, from a row on, where `first` is true."""
+        then = Block()
+        with self.builder.inside(then):
+            for number in range(rows[1]):
+                row = self.builder.sum(rows[0], number)
+                self._pack_row([*block, *(at[axis] for axis in self.c.reduce), row], width, 0)
+            self.builder.add(scf.YieldOp())
+        self.builder.add(scf.IfOp(first, [], Region(then)))
 
     def pack_all(self, at: Sequence[AffineExpr] = ()) -> None:
         """Copies all of b, or that of the batch `at`."""
@@ -115,23 +157,26 @@ class PackedPanels:
 
     def _pack(self) -> None:
         """Copies the panels of a block, row by row."""
+        for widths in self._widths():
+            with self.builder.loop(widths[1], "p") as panel:
+                self._pack_panel(widths, panel)
+
+    def _pack_panel(self, widths: tuple[int, int, int], panel: AffineExpr) -> None:
+        """Copies a panel of a block, one of those of `_widths`, row by row."""
         c, builder = self.c, self.builder
-        assert self.packed is not None
+        (first, count, width), rows = widths, self.depth // self.at_once
         extents = [c.extents[axis] for axis in c.reduce]
-        for first, count, width in self._widths():
-            rows = self.depth // self.at_once
-            with builder.nest([count, *extents, rows], ["p", *(f"r{axis}" for axis in c.reduce), "k"]) as found:
-                panel, *reduce, k = found
-                axes = [
-                    *self._outer_axes(self.batch),
-                    *self._block_axes("spatial"),
-                    Bound("spatial", panel + first, first + count, "vp"),
-                    *(Bound("spatial", r, e, f"vr{a}") for r, e, a in zip(reduce, extents, c.reduce, strict=True)),
-                    Bound("spatial", k, rows, "vk"),
-                ]
-                with builder.blocked("pack", axes) as values:
-                    for step in range(self.at_once):
-                        self._pack_row(values, width, step)
+        with builder.nest([*extents, rows], [*(f"r{axis}" for axis in c.reduce), "k"]) as (*reduce, k):
+            axes = [
+                *self._outer_axes(self.batch),
+                *self._block_axes("spatial"),
+                Bound("spatial", panel + first, first + count, "vp"),
+                *(Bound("spatial", r, e, f"vr{a}") for r, e, a in zip(reduce, extents, c.reduce, strict=True)),
+                Bound("spatial", k, rows, "vk"),
+            ]
+            with builder.blocked("pack", axes) as values:
+                for step in range(self.at_once):
+                    self._pack_row(values, width, step)
 
     def _pack_row(self, values: list[Index], width: int, step: int) -> None:
         """Copies a row of b. It is step number `step` of those that lie side by side."""
@@ -139,9 +184,11 @@ class PackedPanels:
         at, rest = self._take(values, self.batch)
         k0, n0, panel, *reduce, k = rest
         at |= dict(zip(c.reduce, reduce, strict=True))
-        at[c.k] = self._step(k0, k, step)
-        at[c.n] = self._column(n0, panel)
-        place = place_of(self.builder, c.b, at, None, c.n)
+        if self.source is not None:
+            place = self._place(self.source, at, (k0, n0, panel), k, step)
+        else:
+            here = at | {c.k: self._step(k0, k, step), c.n: self._column(n0, panel)}
+            place = place_of(builder, c.b, here, None, c.n)
         row = vector_type(c.b.type.element_type, [1, width])
         loaded = builder.add(tile.LoadOp(place.buffer, place.indices, row, place.along, place.by)).result
         loaded = without_subnormals(builder, loaded) if self.clean else loaded
@@ -161,6 +208,11 @@ class PackedPanels:
         Returns the rows of a panel from row `k` of the part on. `step` chooses one of the steps that lie side by side.
         """
         assert self.packed is not None
+        return self._place(self.packed, at, block, k, step)
+
+    def _place(
+        self, buffer: SSAValue, at: dict[int, Index], block: tuple[Index, Index, Index], k: Index, step: int
+    ) -> Place:
         k0, n0, panel = block
         batch: list[Index] = []
         if self.whole:
@@ -169,7 +221,7 @@ class PackedPanels:
         indices = (*batch, panel, *(at[axis] for axis in self.c.reduce), k, 0)
         columns = len(indices) - 1
         indices = (*indices, step) if self.at_once > 1 else indices
-        return Place(self.packed, tuple(map(self.builder.value, indices)), (columns - 1, columns), (1, 1))
+        return Place(buffer, tuple(map(self.builder.value, indices)), (columns - 1, columns), (1, 1))
 
     # Axes of blocks
 
@@ -197,32 +249,6 @@ class PackedPanels:
         """Returns the number of a panel of a block among all panels."""
         builder, run = self.builder, self.run_
         return builder.sum(builder.sum(builder.scaled(n0, run.count), panel), run.first)
-
-
-class _ExtendedPanels(PackedPanels):
-    """The panels of small floats that `source` holds, extended to the precision of the sums."""
-
-    def __init__(self, builder: ScheduledNest, c: Contraction, tiling: Tiling, source: SSAValue, made: SSAValue):
-        super().__init__(builder, c, tiling, made)
-        self.source = source
-
-    def _pack_row(self, values: list[Index], width: int, step: int) -> None:
-        at, rest = self._take(values, self.batch)
-        k0, n0, panel, *reduce, k = rest
-        place = self._packed(at | dict(zip(self.c.reduce, reduce, strict=True)), (k0, n0, panel), k, step)
-        row = vector_type(self.c.b.type.element_type, [1, width])
-        loaded = self.builder.add(tile.LoadOp(self.source, place.indices, row, place.along, place.by)).result
-        wide = widened(self.builder, loaded, self.c.tile_element)
-        self.builder.add(tile.StoreOp(wide, place.buffer, place.indices, place.along))
-
-
-def extended_panels(builder: ScheduledNest, c: Contraction, tiling: Tiling, packed: SSAValue) -> SSAValue:
-    """Emits loops that extend all panels to the precision of the sums. Returns the buffer that holds them."""
-    assert isinstance(packed.type, MemRefType)
-    made = builder.add(AllocOp(MemRefType(c.tile_element, packed.type.get_shape()))).results[0]
-    made.name_hint = "extended"
-    _ExtendedPanels(builder, c, replace(tiling, depth_blocks=1, panels=None), packed, made).pack_all()
-    return made
 
 
 def _element(buffer: SSAValue) -> Attribute:

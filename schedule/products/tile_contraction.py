@@ -22,7 +22,7 @@ from ..kernels.register_tiles import waits_for_columns
 from ..kernels.scheduled_nest import Bound, Index, ScheduledNest
 from ..kernels.tilings import Tiling
 from .borders import Borders, Run, borders_of, emit_where_inside
-from .panels import PackedPanels, extended_panels
+from .panels import PackedPanels
 
 
 def tile_contraction(
@@ -42,9 +42,10 @@ def tile_contraction(
     epilogue = _epilogue(c, tiling)
     if epilogue is not None and tiling.depth_blocks > 1 and epilogue.out.type.element_type == c.tile_element:
         c = replace(c, out=epilogue.out)  # The parts are summed up where the result goes in the end.
+    nest = ContractionNest(builder, c, tiling, epilogue, prepacked, reading.borders)
     if prepacked is not None and tiling.extended:
-        prepacked = extended_panels(builder, c, tiling, prepacked)
-    ContractionNest(builder, c, tiling, epilogue, prepacked, reading.borders).run()
+        nest.extend()
+    nest.run()
     replace_grids(source, epilogue, block)
     if reading.pad is not None:
         erase_with_buffers(reading.pad)
@@ -103,6 +104,8 @@ class ContractionNest(PackedPanels):
         self.epilogue = epilogue
         self.number: Index = 0
         """The number of the current tile among those that read the same panel."""
+        self.extends: SSAValue | None = None
+        """Whether the current tile extends its panel, `None` where it does not."""
         self.borders = Borders(c, None, ()) if borders is None else borders
         self.runs: list[Run] = []
         """The taps of the current tile along the axis of its rows."""
@@ -121,9 +124,15 @@ class ContractionNest(PackedPanels):
             for run in runs:
                 self.run_ = run
                 with builder.loop(self.run_.blocks, "n0") as self.n0:
-                    if self.packed is not None and not self.whole:
+                    if self._packs_blocks():
                         self._pack()
                     self._tiles([axis for axis in c.outer if axis not in batch])
+
+    def _packs_blocks(self) -> bool:
+        """Returns whether the panels of a block are made before its tiles."""
+        if self.source is not None:
+            return not self.tiling.panels_outside
+        return self.packed is not None and not self.whole
 
     def _batch_inside(self) -> bool:
         """
@@ -149,10 +158,13 @@ class ContractionNest(PackedPanels):
             if self.tiling.panels_outside or inner:
                 before = [] if self.tiling.panels_outside else [*inner, *(self.batch if self._batch_inside() else ())]
                 after = inner if self.tiling.panels_outside else []
-                with self._over(before), builder.loop(widths[1], "p") as panel, self._over(after):
-                    for height in self._heights():
-                        with builder.loop(height[2], "m0") as m0:
-                            self._tile(height, m0, widths, panel)
+                with self._over(before), builder.loop(widths[1], "p") as panel:
+                    if self.source is not None and self.tiling.panels_outside and not self.extends_in_tiles(widths[1]):
+                        self._pack_panel(widths, panel)
+                    with self._over(after):
+                        for height in self._heights():
+                            with builder.loop(height[2], "m0") as m0:
+                                self._tile(height, m0, widths, panel)
             else:
                 for height in self._heights():
                     with builder.loop(height[2], "m0") as m0, builder.loop(widths[1], "p") as panel:
@@ -173,6 +185,11 @@ class ContractionNest(PackedPanels):
                 total = builder.sum(builder.scaled(total, c.extents[axis]), value)
         total = builder.scaled(total, sum(number for _, _, number in heights))
         return builder.sum(total, builder.sum(vm0, before))
+
+    def _is_first(self) -> SSAValue:
+        """Returns whether the current tile is the first that reads its panel."""
+        builder = self.builder
+        return builder.add(arith.CmpiOp(builder.value(self.number), builder.value(0), "eq")).result
 
     def _tile(
         self, height: tuple[int, int, int], m0: AffineExpr, panels: tuple[int, int, int], panel: AffineExpr
@@ -202,7 +219,9 @@ class ContractionNest(PackedPanels):
             at = corner(values)
             total = self._load(type_, at) if self.tiling.depth_blocks > 1 else self._splat(type_)
             k0, n0, vm0, vp = values[len(outer) :]
-            self.number = self._number(values, height, vm0) if self.tiling.lines_ahead else 0
+            extends = self.extends_in_tiles(count)
+            self.number = self._number(values, height, vm0) if self.tiling.lines_ahead or extends else 0
+            self.extends = self._is_first() if extends and start == 0 else None
             self.runs, self.here = self.borders.runs(height), None
             self._finish(self._sum(list(c.reduce), at, (k0, n0, vp), total), k0, at)
 
@@ -296,6 +315,9 @@ class ContractionNest(PackedPanels):
     ) -> SSAValue:
         """Emits the products of `depth` rows of a panel, from row `k` of the part on."""
         c, builder = self.c, self.builder
+        if self.extends is not None:
+            width = total.type.get_shape()[1]  # pyright: ignore[reportAttributeAccessIssue]
+            self.extend_rows(self.extends, at, block, (k, depth), width)
         at = at | {c.k: self._step(block[0] if self.tiling.depth_blocks > 1 else 0, k)}
         rows = self._rows(total)
         if rows is not None:
@@ -327,7 +349,7 @@ class ContractionNest(PackedPanels):
         Prefetches a part of the panel that comes after those in use. Each tile of rows prefetches another part, and
         each step some lines of it.
         """
-        c, builder, packed = self.c, self.builder, self.packed
+        c, builder, packed = self.c, self.builder, self.source or self.packed
         lines, at_once = self.tiling.lines_ahead, self.tiling.steps
         if not lines or not self.whole or packed is None:
             return

@@ -10,6 +10,7 @@ import os
 import re
 import time
 from dataclasses import replace
+from pathlib import Path
 
 from stepwell.runtime.tuning.job import Job, Outcome
 
@@ -33,6 +34,16 @@ def slower(job: Job) -> Outcome:
 def by_rows_once(job: Job) -> Outcome:
     """As `by_rows`, but what is measured a second time is as slow as the default."""
     return by_rows(job) if job.rounds < 20 else Outcome("ok", (0.9, 1.0, 1.1) * 10)
+
+
+def by_rows_in_one_process(job: Job) -> Outcome:
+    """As `by_rows`, but a schedule that is confirmed is fast in the first of its processes only."""
+    if job.rounds < 20:
+        return by_rows(job)
+    seen = Path(os.environ["SEEN"]) / str(rows_of(job.candidate))
+    first = not seen.exists()
+    seen.touch()
+    return by_rows(job) if first else Outcome("ok", (0.9, 1.0, 1.1) * 10)
 
 
 def crashing(job: Job) -> Outcome:

@@ -160,8 +160,10 @@ find the same rows inside. Not in `tensorize`. | A copy takes 4 to 20 % of the t
 out instead: tiles at the borders along a row have code of their own, above and below a condition decides. |
 | rows x pixels of a tile of a depthwise convolution, one vector of channels | At most 32 taps, one output per \
 channel. Sums, inputs of one row and the weights for it fit all registers but 3, of 32 but 5. The tile is one pixel \
-wide where image and result together are larger than 3/4 L2, or one image and its result than L2 where L3 is near. \
-The rows of the image that a tile reads have room in L1 side by side, with one of the result. | Of the pairs that \
+wide where image and result together are larger than 3/4 L2, or one image and its result than L2 where L3 is near, or \
+all images and results than L3 where a line of L2 costs more than a cycle besides. The rows of the image that a tile \
+reads have room in L1 side by side, with one of the result, or with all of a tile where these come from L3. | Of the \
+pairs that \
 fit, the one with the fewest cycles for an image is taken: multiply-adds or loads, and `line_cycles` for each line of \
 inputs that comes from L2. Tiles beside each other share lines where L1 holds what a tile reads of all channels. Each \
 form of a tile, at borders or of another size, counts as 2 % more. An input is loaded once for all sums of the tile. \
@@ -194,9 +196,10 @@ rows read it; where it has L2 / 8 bytes or more, 4 tiles, or more than `sweeps_i
 or one where its rows share sets of L1 | Panels are read in order, a tile at a time. |
 | at most 10 rows of a tile | a is f16 and the sums are f32 | Four steps of all rows are converted at once. With \
 more rows, products wait for that (measured). |
-| panels of f16 extended to f32 before all tiles, in each call | b is constant and one matrix for all, sums are in \
-f32, at least 192 rows read it, and it takes at most L2 in f32. | Each tile of rows would extend it again. Weights in \
-memory stay f16. |
+| panels of f16 extended to f32 once, in each call | b is constant and one matrix for all, sums are in f32, at least \
+192 rows read it, and it takes at most L2 in f32. Where all tiles of a panel come one after the other and no tap is \
+skipped, the first of them extends it. Else that is done before the tiles of its block. | Each tile of rows would \
+extend it again. The stores of the first tile run beside its multiply-adds. Weights in memory stay f16. |
 | tiles of few rows, such as 6x64 in place of 8x48 | a is f32, b is f16 and extended as it is loaded, and registers \
 are worked on in halves (`zen4`). | Multiply-adds, elements of a and conversions share what begins in a cycle. Tiles \
 of few rows leave room there (measured). |
@@ -217,7 +220,8 @@ tiles of rows read b. Several axes of rows: b is larger than L2 / 8, or than L2 
 panel has more than twice L1. | Each panel is read once, and all of a stays in L2. While b is copied, L2 holds its \
 original too. With the other order the rows of a tile stay in L1. With several axes of rows those of one value of the \
 others stay there. |
-| lines of the next panels are prefetched (`tile.prefetch`) | b is a constant larger than L2 / 2, two panels take at \
+| lines of the next panels are prefetched (`tile.prefetch`) | b is a constant larger than L2 / 2 in the type of the \
+sums, two panels take at \
 most 3/4 L2, and at least two tiles read each: every tile prefetches its share of the next panels, a few lines every \
 four steps of the sum. | b comes from L3 or memory while all tiles compute, not only during the first. |
 | the next rows of a are prefetched (`tile.prefetch`) | a is larger than 2 L2 and its rows follow each other, b is one \

@@ -56,6 +56,7 @@ def test_fields_and_figures_are_those_of_the_code() -> None:
     assert f"generations of {kernel_tuning.GENERATION}" in PAGE
     assert f"{kernel_tuning.ROUNDS} rounds" in PAGE and f"{kernel_tuning.CONFIRMATION_ROUNDS} rounds" in PAGE
     assert f"above {kernel_tuning.CONFIRMED}" in PAGE and kernel_tuning.CONFIRMATIONS == 3
+    assert f"up to {kernel_tuning.CONFIRMATION_PROCESSES} new processes" in PAGE
     assert workers.MOST_IN_BATCH <= kernel_tuning.GENERATION
 
 

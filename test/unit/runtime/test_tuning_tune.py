@@ -95,6 +95,15 @@ def test_what_is_not_confirmed_leaves_the_default(tuned: Callable[..., TuningRep
     assert only(again).measured == 0 and only(again).best is None
 
 
+def test_what_is_faster_in_one_process_only_leaves_the_default(
+    tuned: Callable[..., TuningReport], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SEEN", str(tmp_path))
+    assert only(tuned(measure=hooks.by_rows_in_one_process)).best is None
+    found = [record for record in read_records(tmp_path / "db") if record.kind == CONFIRMATION]
+    assert len(found) == 3 and all(record.ratio == 1.0 for record in found)
+
+
 def test_the_same_seed_gives_the_same_candidates(tuned: Callable[..., TuningReport], tmp_path: Path) -> None:
     found = programs(tuned(measure=hooks.slower))
     assert programs(tuned(measure=hooks.slower, database=tmp_path / "other")) == found
