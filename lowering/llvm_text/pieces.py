@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Final
 
 from xdsl.dialects import llvm
@@ -25,6 +26,9 @@ from .emit_llvm_text import LLVMText, emit_llvm_text
 
 LEAST_OPS: Final = 100
 """The ops of a kernel that is worth a piece. A piece costs 3 ms, in which LLVM compiles about 50 ops."""
+
+BATCH_OPS: Final = 600
+"""The ops of small kernels that are a piece together, so that threads share them. LLVM compiles them in some 30 ms."""
 
 PLACEHOLDER: Final = "stepwell.piece."
 """What the functions of a piece are called until the hash of its text is known."""
@@ -218,15 +222,21 @@ class Group:
         others = (name for name in self.symbols if name not in self.heads and name not in self.declared)
         return [*self.heads, *others]
 
+    @cached_property
+    def size(self) -> int:
+        """The number of its ops."""
+        return sum(len(walk(op)) for op in self.ops)
+
     @property
     def is_large(self) -> bool:
         """Returns whether it is worth a piece."""
-        return sum(len(walk(op)) for op in self.ops) >= LEAST_OPS
+        return self.size >= LEAST_OPS
 
 
 def kernel_groups(module: ModuleOp, written: Collection[tuple[int, ...]] = ()) -> list[Group]:
     """
-    Returns the large kernels of `module`, in its order. Those that have been `written` were large then.
+    Returns the large kernels of `module`, in its order, then the small ones, several together where they are many.
+    Kernels that have been `written` were large then.
 
     A kernel is an internal function that an entry calls, or what an entry calls in turn, and that names nothing which
     these name too. What is not internal is no kernel: others may know it by its name.
@@ -246,7 +256,21 @@ def kernel_groups(module: ModuleOp, written: Collection[tuple[int, ...]] = ()) -
             outside |= members
             continue
         found.append(_group(own, members, ops, uses))
-    return [group for group in found if group.key in written or group.is_large]
+    large = [group for group in found if group.key in written or group.is_large]
+    return [*large, *_batches([group for group in found if group not in large])]
+
+
+def _batches(small: Sequence[Group]) -> list[Group]:
+    """Returns small kernels in groups of `BATCH_OPS`. Those that are left at the end are in none."""
+    found: list[Group] = []
+    waiting: list[Group] = []
+    for group in small:
+        waiting.append(group)
+        if sum(each.size for each in waiting) >= BATCH_OPS:
+            ops = dict.fromkeys(op for each in waiting for op in each.ops)  # They may name the same declarations.
+            found.append(Group([head for each in waiting for head in each.heads], list(ops)))
+            waiting.clear()
+    return found
 
 
 def _group(heads: list[str], members: set[str], ops: dict[str, Operation], uses: dict[str, set[str]]) -> Group:

@@ -14,6 +14,7 @@ from ...core.roles import PREPARE
 from ...dialects.traits import LoopSemantics, LoopTemplate, constant_kind, is_pure, may_fail
 from ...patterns.language.functions import NameSupply, functions_of, is_primitive, outlined
 from ...patterns.running.driver import program_order
+from .known_indices import indices_are_inside
 
 MOST_GROWTH = 2
 """A result with more elements than this times its largest operand is cheaper to make again than to read."""
@@ -60,7 +61,9 @@ def _static_ops(ops: list[Operation]) -> set[Operation]:
 
 
 def _may_move(op: Operation) -> bool:
-    if not isinstance(op, LoopSemantics | LoopTemplate) or not is_pure(op) or may_fail(op):
+    if not isinstance(op, LoopSemantics | LoopTemplate) or not is_pure(op):
+        return False
+    if may_fail(op) and not indices_are_inside(op):
         return False
     largest = max(_elements(value) for value in op.operands)
     sizes = [_elements(result) for result in op.results]

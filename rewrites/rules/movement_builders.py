@@ -9,7 +9,8 @@ from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Operation, SSAValue
 
 from ...dialects.graph.base import plain_properties, python_properties
-from ...dialects.graph.movement import ConcatOp, PadOp, PermuteDimsOp, ReshapeOp, StridedSliceOp
+from ...dialects.graph.constants import ConstantOp, FullOp
+from ...dialects.graph.movement import ConcatOp, PadOp, PermuteDimsOp, ReshapeOp, StridedSliceOp, TakeOp
 from ...patterns.language.match import Match, as_value
 from ...patterns.language.registry import Thing, builder
 from .builders import with_operands
@@ -30,8 +31,11 @@ def _ranges(op: StridedSliceOp) -> list[range] | None:
     return kept
 
 
-def _slice(match: Match, value: SSAValue, kept: Sequence[range]) -> Sequence[SSAValue] | None:
-    """Returns the slice of `value` that keeps these places of each dimension. Declines one that keeps nothing."""
+def _slice(match: Match, value: SSAValue, kept: Sequence[range], same_type: bool = True) -> Sequence[SSAValue] | None:
+    """
+    Returns the slice of `value` that keeps these places of each dimension, of the type of the root unless `same_type`
+    is false. Declines one that keeps nothing.
+    """
     shape = known_shape(value)
     if shape is None or any(not places for places in kept):
         return None
@@ -42,7 +46,9 @@ def _slice(match: Match, value: SSAValue, kept: Sequence[range]) -> Sequence[SSA
     ends = [kept[axis][-1] + (1 if kept[axis].step > 0 else -1) for axis in axes]
     end = [last if last >= 0 else -shape[axis] - 1 for axis, last in zip(axes, ends, strict=True)]
     properties = {"axes": axes, "begin": begin, "end": end, "strides": strides}
-    return made(match, "graph.strided_slice", [value], properties)
+    if same_type:
+        return made(match, "graph.strided_slice", [value], properties)
+    return match.create("graph.strided_slice", [value], None, python_properties(StridedSliceOp, properties)).results
 
 
 @builder("composed-slices")
@@ -93,6 +99,41 @@ def slice_of_middle(match: Match, root: StridedSliceOp, padded: PadOp) -> Sequen
             return None
         kept[axis] = range(places.start - start, places.stop - start, places.step)
     return _slice(match, padded.operands[0], kept)
+
+
+@builder("slice-in-place-of-take")
+def slice_in_place_of_take(match: Match, root: TakeOp, indices: Thing) -> Sequence[SSAValue] | None:
+    """
+    The slice that holds what `root` takes, in the shape of the root. Declines indices that are unknown, out of range,
+    none, of two dimensions or more, or not equally far apart, and sizes that are unknown.
+    """
+    places, shape = _numbers(as_value(indices)), known_shape(root.operands[0])
+    if not places or shape is None:
+        return None
+    axis = plain_properties(root)["axis"] % len(shape)
+    size = shape[axis]
+    places = [place + size if place < 0 else place for place in places]
+    step = places[1] - places[0] if len(places) > 1 else 1
+    if step == 0 or not all(0 <= place < size for place in places):
+        return None
+    kept = [range(extent) for extent in shape]
+    kept[axis] = range(places[0], places[-1] + (1 if step > 0 else -1), step)
+    if list(kept[axis]) != places:
+        return None
+    sliced = _slice(match, root.operands[0], kept, same_type=False)
+    if sliced is None or known_shape(sliced[0]) == known_shape(root.results[0]):
+        return sliced
+    return made(match, "graph.reshape", sliced, {"shape": list(known_shape(root.results[0]) or ())})
+
+
+def _numbers(value: SSAValue) -> list[int] | None:
+    """Returns the elements of a constant of one dimension or none."""
+    from ..constants.constant_values import array_of
+
+    shape = known_shape(value)
+    if not isinstance(value.owner, ConstantOp | FullOp) or shape is None or len(shape) > 1:
+        return None
+    return [int(number) for number in array_of(value.owner).reshape(-1)]
 
 
 @builder("joined-pads")

@@ -189,13 +189,18 @@ class DepthwiseTiles:
 
         Its reads of a row are then one stream of memory, since the other pixels have been read for the tile before. The
         processor does not recognise several streams by turns (measured). Where L3 is near, one image at a time counts
-        (measured on Zen 4: 512 channels of 14x14, 8 images, in tiles of one pixel take 1.28 times as long). Where a
-        line of L2 costs more than a cycle, all that L3 holds is near (measured on a Zen 5: 32 to 256 channels of 56x56
-        and 112x112 take 1.04 to 1.12 times as long in tiles of one pixel, and 0.88 times where they are beyond L3).
+        (measured on Zen 4: 512 channels of 14x14, 8 images, in tiles of one pixel take 1.28 times as long).
+
+        Where a line of L2 costs more than a cycle, what L3 holds is near (measured on a Zen 5: 32 to 256 channels of
+        56x56 and 112x112 take 1.04 to 1.12 times as long in tiles of one pixel, and 0.88 times where they are beyond
+        L3). But wider tiles have code for both borders, which takes some 40 ms to compile. So L3 is only near where
+        there is a quarter of it or more to read and write.
         """
         if not target.l3_is_near:
             return self._bytes() > target.near_bytes
-        return self._bytes() > target.l3_bytes if target.line_cycles > 1 else self._is_beyond_l2(target)
+        if target.line_cycles > 1 and target.l3_bytes // 4 <= self._bytes() <= target.l3_bytes:
+            return False
+        return self._is_beyond_l2(target)
 
     def _is_beyond_l2(self, target: Machine) -> bool:
         """Returns whether L2 does not hold an image and its result."""

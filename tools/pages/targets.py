@@ -161,9 +161,9 @@ out instead: tiles at the borders along a row have code of their own, above and 
 | rows x pixels of a tile of a depthwise convolution, one vector of channels | At most 32 taps, one output per \
 channel. Sums, inputs of one row and the weights for it fit all registers but 3, of 32 but 5. The tile is one pixel \
 wide where image and result together are larger than 3/4 L2, or one image and its result than L2 where L3 is near, or \
-all images and results than L3 where a line of L2 costs more than a cycle besides. The rows of the image that a tile \
-reads have room in L1 side by side, with one of the result, or with all of a tile where these come from L3. | Of the \
-pairs that \
+all images and results than L3 where a line of L2 costs more than a cycle besides and these have L3 / 4 or more. The \
+rows of the image that a tile reads have room in L1 side by side, with one of the result, or with all of a tile where \
+these come from L3. | Of the pairs that \
 fit, the one with the fewest cycles for an image is taken: multiply-adds or loads, and `line_cycles` for each line of \
 inputs that comes from L2. Tiles beside each other share lines where L1 holds what a tile reads of all channels. Each \
 form of a tile, at borders or of another size, counts as 2 % more. An input is loaded once for all sums of the tile. \

@@ -11,6 +11,7 @@ import stepwell
 from stepwell.core.passes.pipelines import run_pipeline
 from stepwell.core.text.parsing import make_context, parse_text
 from stepwell.lowering.llvm.listening import listening
+from stepwell.lowering.llvm_text import pieces
 from stepwell.lowering.llvm_text.emit_llvm_text import emit_llvm_text
 from stepwell.lowering.llvm_text.pieces import LEAST_OPS, EarlyPieces, emit_llvm_pieces
 from stepwell.runtime.cache import PIECES, load
@@ -89,6 +90,17 @@ def test_kernels_that_share_a_function_are_together():
     assert len(defined(first)) == 3
     assert first.count("define internal") == 1
     assert defined(rest) == ["entry", "frame"]
+
+
+def test_many_small_kernels_are_pieces_together(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(pieces, "BATCH_OPS", 6)
+    store = "  %c = llvm.mlir.constant({} : i32) : i32\n  llvm.store %c, %p : i32, !llvm.ptr"
+    small = [function(name, store.format(ord(name))) for name in "cdefg"]
+    *_, first, second, rest = pieces_of(entry("a", "b", *"cdefg"), large("a", 1), large("b", 2), *small)
+    assert [len(defined(text)) for text in (first, second, rest)] == [2, 2, 3]
+    assert defined(rest) == ["entry", "frame", "g"]
+    calls = [line.split("@")[1].split("(")[0] for line in rest.splitlines() if "call void @stepwell" in line]
+    assert calls[2:] == [*defined(first), *defined(second)]
 
 
 def cold(text: str) -> str:

@@ -79,11 +79,12 @@ def test_tiles_of_other_targets(target: str) -> None:
         # One image stays in L2, and what tiles of one pixel read stays in L1.
         ("zen4", 28, 128, 2, (6, 1)),
         ("zen4", 14, 512, 1, (2, 6)),
-        # L3 is near enough for two pixels, unless image and result are larger than it. Six rows of results would share
-        # their set with eight of the image.
-        ("zen5", 56, 128, 1, (5, 2)),
-        ("zen5", 56, 136, 1, (6, 2)),
+        # L3 is near enough for two pixels, where image and result are large, but not larger than it. Six rows of
+        # results would share their set with eight of the image.
+        ("zen5", 112, 128, 1, (5, 2)),
+        ("zen5", 112, 136, 1, (6, 2)),
         ("zen5", 224, 128, 1, (7, 1)),
+        ("zen5", 56, 128, 1, (7, 1)),
     ],
 )
 def test_what_decides_about_tiles(target: str, size: int, channels: int, stride: int, shape: tuple[int, int]) -> None:

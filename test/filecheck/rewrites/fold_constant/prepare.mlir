@@ -42,6 +42,37 @@ func.func @no_failure(%x: tensor<4x8xf32>) -> tensor<5xi64> {
   func.return %d : tensor<5xi64>
 }
 
+/// Constant indices that are in range cannot fail.
+// CHECK-LABEL: func.func @indices_inside(
+func.func @indices_inside() -> (tensor<4xf32>, tensor<9x2xf32>, tensor<9x2xf32>) {
+  // CHECK-NEXT: %[[G:.*]] = func.call @prepare_{{[0-9]+}}() : () -> tensor<4xf32>
+  // CHECK-NEXT: %[[S:.*]] = func.call @prepare_{{[0-9]+}}() : () -> tensor<9x2xf32>
+  // CHECK-NEXT: %[[E:.*]] = func.call @prepare_{{[0-9]+}}() : () -> tensor<9x2xf32>
+  // CHECK-NEXT: func.return %[[G]], %[[S]], %[[E]] : tensor<4xf32>, tensor<9x2xf32>, tensor<9x2xf32>
+  %w = graph.weight "m" : tensor<9x2xf32>
+  %i = graph.constant dense<[[8, 1], [-9, -2], [0, 0], [3, 1]]> : tensor<4x2xi64>
+  %g = graph.gather_nd %w, %i : (tensor<9x2xf32>, tensor<4x2xi64>) -> tensor<4xf32>
+  %j = graph.constant dense<[[2], [0]]> : tensor<2x1xi64>
+  %u = graph.weight "n" : tensor<2x2xf32>
+  %s = graph.scatter_nd %w, %j, %u : (tensor<9x2xf32>, tensor<2x1xi64>, tensor<2x2xf32>) -> tensor<9x2xf32>
+  %k = graph.constant dense<[[8, -9], [0, 1]]> : tensor<2x2xi64>
+  %e = graph.scatter_elements %w, %k, %u, axis = 0 : (tensor<9x2xf32>, tensor<2x2xi64>, tensor<2x2xf32>) -> tensor<9x2xf32>
+  func.return %g, %s, %e : tensor<4xf32>, tensor<9x2xf32>, tensor<9x2xf32>
+}
+
+/// 2 is outside of the second dimension, so the op may fail. What a weight holds is not known.
+// CHECK-LABEL: func.func @no_indices_outside(
+func.func @no_indices_outside() -> (tensor<2xf32>, tensor<5x2xf32>) {
+  // CHECK: graph.gather_nd
+  // CHECK: graph.take
+  %w = graph.weight "m" : tensor<9x2xf32>
+  %i = graph.constant dense<[[8, 1], [0, 2]]> : tensor<2x2xi64>
+  %g = graph.gather_nd %w, %i : (tensor<9x2xf32>, tensor<2x2xi64>) -> tensor<2xf32>
+  %j = graph.weight "i" : tensor<5xi64>
+  %t = graph.take %w, %j, axis = 0 : (tensor<9x2xf32>, tensor<5xi64>) -> tensor<5x2xf32>
+  func.return %g, %t : tensor<2xf32>, tensor<5x2xf32>
+}
+
 /// A name that is taken is not used again.
 // CHECK-LABEL: func.func private @prepare_1(
 func.func private @prepare_1() -> tensor<5xf32> attributes {stepwell.prepare} {

@@ -53,6 +53,45 @@ func.func @no_slice_of_concat(%x: tensor<2x3xf32>, %y: tensor<2x4xf32>) -> tenso
   func.return %r : tensor<2x3xf32>
 }
 
+/// Constant indices that are equally far apart are a slice.
+// CHECK-LABEL: func.func @take_of_neighbours(
+func.func @take_of_neighbours(%x: tensor<3x4x5xf32>) -> (tensor<3x2x5xf32>, tensor<3x4x3xf32>, tensor<3x4x5xf32>) {
+  // CHECK-NEXT: %[[A:.*]] = graph.strided_slice %x, axes = [1], begin = [1], end = [4], strides = [2] : (tensor<3x4x5xf32>) -> tensor<3x2x5xf32>
+  // CHECK-NEXT: %[[B:.*]] = graph.strided_slice %x, axes = [2], begin = [4], end = [-6], strides = [-2] : (tensor<3x4x5xf32>) -> tensor<3x4x3xf32>
+  // CHECK-NEXT: func.return %[[A]], %[[B]], %x : tensor<3x2x5xf32>, tensor<3x4x3xf32>, tensor<3x4x5xf32>
+  %i = graph.constant dense<[1, -1]> : tensor<2xi32>
+  %a = graph.take %x, %i, axis = 1 : (tensor<3x4x5xf32>, tensor<2xi32>) -> tensor<3x2x5xf32>
+  %j = graph.constant dense<[4, 2, 0]> : tensor<3xi64>
+  %b = graph.take %x, %j, axis = -1 : (tensor<3x4x5xf32>, tensor<3xi64>) -> tensor<3x4x3xf32>
+  %k = graph.constant dense<[0, 1, 2]> : tensor<3xi64>
+  %c = graph.take %x, %k, axis = 0 : (tensor<3x4x5xf32>, tensor<3xi64>) -> tensor<3x4x5xf32>
+  func.return %a, %b, %c : tensor<3x2x5xf32>, tensor<3x4x3xf32>, tensor<3x4x5xf32>
+}
+
+/// One index takes one element, and its dimension goes away.
+// CHECK-LABEL: func.func @take_of_one(
+func.func @take_of_one(%x: tensor<3x4x5xf32>) -> tensor<4x5xf32> {
+  // CHECK-NEXT: %[[S:.*]] = graph.strided_slice %x, axes = [0], begin = [2], end = [3], strides = [1] : (tensor<3x4x5xf32>) -> tensor<1x4x5xf32>
+  // CHECK-NEXT: %[[R:.*]] = graph.reshape %[[S]], shape = [4, 5] : (tensor<1x4x5xf32>) -> tensor<4x5xf32>
+  // CHECK-NEXT: func.return %[[R]] : tensor<4x5xf32>
+  %i = graph.constant dense<-1> : tensor<i64>
+  %r = graph.take %x, %i, axis = 0 : (tensor<3x4x5xf32>, tensor<i64>) -> tensor<4x5xf32>
+  func.return %r : tensor<4x5xf32>
+}
+
+/// Indices that repeat, are not equally far apart, or are out of range. The last op fails when it runs.
+// CHECK-LABEL: func.func @no_take_of_neighbours(
+func.func @no_take_of_neighbours(%x: tensor<4xf32>) -> (tensor<2xf32>, tensor<3xf32>, tensor<f32>) {
+  // CHECK-COUNT-3: graph.take
+  %i = graph.constant dense<[1, 1]> : tensor<2xi64>
+  %a = graph.take %x, %i, axis = 0 : (tensor<4xf32>, tensor<2xi64>) -> tensor<2xf32>
+  %j = graph.constant dense<[0, 1, 3]> : tensor<3xi64>
+  %b = graph.take %x, %j, axis = 0 : (tensor<4xf32>, tensor<3xi64>) -> tensor<3xf32>
+  %k = graph.constant dense<4> : tensor<i64>
+  %c = graph.take %x, %k, axis = 0 : (tensor<4xf32>, tensor<i64>) -> tensor<f32>
+  func.return %a, %b, %c : tensor<2xf32>, tensor<3xf32>, tensor<f32>
+}
+
 /// The slice lies in the middle.
 // CHECK-LABEL: func.func @slice_of_pad(
 func.func @slice_of_pad(%x: tensor<4xf32>) -> tensor<2xf32> {
