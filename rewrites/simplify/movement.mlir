@@ -10,7 +10,7 @@ pattern.rule "slice-of-pad" doc "a slice within the middle needs no padding" :
   strided_slice(pad(%x) as %padded) => @slice-of-middle(%root, %padded)
 
 pattern.rule "take-of-neighbours" doc "constant indices that are equally far apart take a slice" :
-  take(%x, %i) => @slice-in-place-of-take(%root, %i)
+  take(%x, constant %i) => @slice-in-place-of-take(%root, %i)
 
 pattern.rule "pad-of-pad" doc "two paddings with one value are one" :
   pad(pad(%x, value = %v) as %inner, value = %w) => @joined-pads(%root, %inner) where equal-attributes(%v, %w)

@@ -320,6 +320,9 @@ class InstanceMaker(LeafMaker):
         return patterns
 
     def _operand(self, pattern: Pattern | None, spec: TensorSpec, flavour: str) -> SSAValue:
+        if flavour.startswith("index:") and isinstance(pattern, Constant):
+            made = self._values[pattern.key] = self._indices(spec, int(flavour.removeprefix("index:")))
+            return made
         if flavour.startswith("index:") or pattern is None:
             made = self._argument(spec) if flavour or not rarely(self._choose, 4) else self._constant(spec, "")
             if flavour:

@@ -190,6 +190,16 @@ class LeafMaker:
             return self._add(ConstantOp.from_values([value] * spec.size, type_))
         return self._add(FullOp(value, type_))
 
+    def _indices(self, spec: TensorSpec, extent: int) -> SSAValue:
+        """A literal of indices into `extent` elements, mostly equally far apart. Some of them count from the end."""
+        choose = self._choose
+        places = list(range(extent))[choose.integer(0, extent - 1) :: choose.element((1, 2, -1))]
+        if len(places) < spec.size or rarely(choose, 4):
+            places = [choose.integer(0, extent - 1) for _ in range(spec.size)]
+        signed = spec.dtype not in ops.UNSIGNED
+        numbers = [place - extent if signed and rarely(choose, 3) else place for place in places[: spec.size]]
+        return self._add(ConstantOp.from_values(numbers, type_of(spec)))
+
     def _constant(self, spec: TensorSpec, hint: str) -> SSAValue:
         """A literal: a few numbers, or one number everywhere; special ones only for exact rules."""
         choose = self._choose
