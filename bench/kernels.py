@@ -13,6 +13,7 @@ import argparse
 import json
 import os
 import platform
+import re
 import shlex
 import sys
 import time
@@ -162,11 +163,21 @@ def machine() -> dict[str, Any]:
     return {
         "cpu": model,
         "features": features,
+        "kind": kind_of_cpu(),
         "cpus": os.cpu_count(),
         "python": platform.python_version(),
         "packages": packages,
         "date": time.strftime("%Y-%m-%d", time.gmtime()),
     }
+
+
+def kind_of_cpu() -> str:
+    """The kind of processor that Stepwell takes this one for, such as `Zen 5`. It is empty where it knows no name."""
+    from stepwell.machine.families import base_of_host
+    from stepwell.machine.host import cpu_flags, cpu_model
+
+    name = base_of_host(platform.machine().lower(), cpu_flags(), cpu_model()).name
+    return "" if "64" in name else re.sub(r"(?<=[a-z])(?=\d)", " ", name.replace("-", " ")).title()
 
 
 def cpu_description() -> tuple[str, str]:

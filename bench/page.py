@@ -116,6 +116,13 @@ def wrapped(text: str, hanging: str = "") -> str:
     return textwrap.fill(text, 120, subsequent_indent=hanging, break_long_words=False, break_on_hyphens=False)
 
 
+def title_of(machine: dict[str, Any]) -> str:
+    """The maker's name of a processor with its kind, `AMD EPYC (Zen 5)`, as far as Stepwell knows the kind."""
+    words = machine["cpu"].replace("(R)", "").split()
+    kind = machine.get("kind", "")
+    return f"{' '.join(words[:2])} ({kind})" if kind else machine["cpu"]
+
+
 def start_of(processor: str) -> str:
     """The marker before the figures of a kind of processor."""
     return f"<!-- results on {processor}: written by bench/page.py -->"
@@ -145,10 +152,10 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--ops", type=existing_file, help="what ops.py --json wrote")
     parser.add_argument("--zoo", type=existing_file, help="what zoo.py --json wrote")
     parser.add_argument("--page", type=existing_file, default=PAGE)
-    parser.add_argument("--processor", metavar="NAME", help="the title of its section, else what the system says")
+    parser.add_argument("--processor", metavar="NAME", help="the title of its section, else made of what the system says")
     options = parser.parse_args(arguments)
     kernels = figures_in(options.kernels, "machine")
-    processor = options.processor or kernels["machine"]["cpu"]
+    processor = options.processor or title_of(kernels["machine"])
     parts = [run_text(kernels)]
     if options.threads is not None:
         parts.append(threads_text(figures_in(options.threads, "notes")))

@@ -256,6 +256,19 @@ def test_a_quick_run_and_its_page(tmp_path: Path):
     assert str(tmp_path) not in text
 
 
+@pytest.mark.parametrize(
+    "machine, title",
+    [
+        ({"cpu": "AMD EPYC", "kind": "Zen 5"}, "AMD EPYC (Zen 5)"),
+        ({"cpu": "Intel(R) Xeon(R) Processor @ 2.10GHz", "kind": "Sapphire Rapids"}, "Intel Xeon (Sapphire Rapids)"),
+        ({"cpu": "AMD EPYC", "kind": ""}, "AMD EPYC"),
+        ({"cpu": "AMD EPYC"}, "AMD EPYC"),
+    ],
+)
+def test_the_section_of_a_processor_has_its_kind(machine: dict[str, str], title: str) -> None:
+    assert page.title_of(machine) == title
+
+
 def test_unknown_cases_are_named():
     command = [sys.executable, str(BENCH / "kernels.py"), "--case", "gemm_7"]
     run = subprocess.run(command, capture_output=True, text=True, timeout=60)
