@@ -152,7 +152,9 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--ops", type=existing_file, help="what ops.py --json wrote")
     parser.add_argument("--zoo", type=existing_file, help="what zoo.py --json wrote")
     parser.add_argument("--page", type=existing_file, default=PAGE)
-    parser.add_argument("--processor", metavar="NAME", help="the title of its section, else made of what the system says")
+    parser.add_argument(
+        "--processor", metavar="NAME", help="the title of its section, else made of what the system says"
+    )
     options = parser.parse_args(arguments)
     kernels = figures_in(options.kernels, "machine")
     processor = options.processor or title_of(kernels["machine"])
