@@ -256,8 +256,11 @@ def kernel_groups(module: ModuleOp, written: Collection[tuple[int, ...]] = ()) -
             outside |= members
             continue
         found.append(_group(own, members, ops, uses))
-    large = [group for group in found if group.key in written or group.is_large]
-    return [*large, *_batches([group for group in found if group not in large])]
+    large: list[Group] = []
+    small: list[Group] = []
+    for group in found:
+        (large if group.key in written or group.is_large else small).append(group)
+    return [*large, *_batches(small)]
 
 
 def _batches(small: Sequence[Group]) -> list[Group]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import cycle
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType
-from xdsl.ir import Operation
+from xdsl.ir import Operation, SSAValue
 
 from ...dialects.graph.base import plain_properties
 from ...dialects.graph.constants import ConstantOp, FullOp
@@ -18,13 +18,19 @@ def indices_are_inside(op: Operation) -> bool:
     extents = _extents(op)
     if extents is None:
         return False
-    source = op.operands[1].owner
-    if not isinstance(source, ConstantOp | FullOp) or DYNAMIC_INDEX in extents:
+    numbers = known_indices(op.operands[1])
+    if numbers is None or DYNAMIC_INDEX in extents:
         return False
+    return all(-extent <= number < extent for number, extent in zip(numbers, cycle(extents), strict=False))
+
+
+def known_indices(value: SSAValue) -> list[int] | None:
+    """Returns the elements of a constant of integers, in the order of memory, and `None` for another value."""
+    if not isinstance(value.owner, ConstantOp | FullOp):
+        return None
     from .constant_values import array_of
 
-    numbers = array_of(source).reshape(-1).tolist()
-    return all(-extent <= number < extent for number, extent in zip(numbers, cycle(extents), strict=False))
+    return array_of(value.owner).reshape(-1).tolist()
 
 
 def _extents(op: Operation) -> tuple[int, ...] | None:

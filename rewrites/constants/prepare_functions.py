@@ -25,7 +25,8 @@ def move_to_prepare_functions(module: ModuleOp) -> None:
     Moves every largest connected group of constant graph ops to a private function `@prepare_N`.
 
     Leaves (constants, weights) are copied into the function. Ops that may fail stay, so that loading weights cannot
-    fail. So do results much larger than the values they are made of, and groups without a constant or weight.
+    fail, but for those at constant indices that are in range. So do results much larger than the values they are made
+    of, and groups without a constant or weight.
     """
     names = NameSupply(module)
     for function in list(functions_of(module)):

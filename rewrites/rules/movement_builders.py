@@ -9,10 +9,10 @@ from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Operation, SSAValue
 
 from ...dialects.graph.base import plain_properties, python_properties
-from ...dialects.graph.constants import ConstantOp, FullOp
 from ...dialects.graph.movement import ConcatOp, PadOp, PermuteDimsOp, ReshapeOp, StridedSliceOp, TakeOp
 from ...patterns.language.match import Match, as_value
 from ...patterns.language.registry import Thing, builder
+from ..constants.known_indices import known_indices
 from .builders import with_operands
 from .conditions import permutation
 from .shared_builders import changed, known_shape, made
@@ -107,8 +107,8 @@ def slice_in_place_of_take(match: Match, root: TakeOp, indices: Thing) -> Sequen
     The slice that holds what `root` takes, in the shape of the root. Declines indices that are unknown, out of range,
     none, of two dimensions or more, or not equally far apart, and sizes that are unknown.
     """
-    places, shape = _numbers(as_value(indices)), known_shape(root.operands[0])
-    if not places or shape is None:
+    places, shape = known_indices(as_value(indices)), known_shape(root.operands[0])
+    if not places or shape is None or len(known_shape(root.operands[1]) or ()) > 1:
         return None
     axis = plain_properties(root)["axis"] % len(shape)
     size = shape[axis]
@@ -124,16 +124,6 @@ def slice_in_place_of_take(match: Match, root: TakeOp, indices: Thing) -> Sequen
     if sliced is None or known_shape(sliced[0]) == known_shape(root.results[0]):
         return sliced
     return made(match, "graph.reshape", sliced, {"shape": list(known_shape(root.results[0]) or ())})
-
-
-def _numbers(value: SSAValue) -> list[int] | None:
-    """Returns the elements of a constant of one dimension or none."""
-    from ..constants.constant_values import array_of
-
-    shape = known_shape(value)
-    if not isinstance(value.owner, ConstantOp | FullOp) or shape is None or len(shape) > 1:
-        return None
-    return [int(number) for number in array_of(value.owner).reshape(-1)]
 
 
 @builder("joined-pads")

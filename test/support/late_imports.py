@@ -29,7 +29,6 @@ STARTS_FAST: Final = {
     "rewrites/constants/known_values.py": "numpy rewrites.constants.constant_values te.evaluation",
     "rewrites/constants/zero_subnormals.py": "numpy rewrites.constants.constant_values",
     "rewrites/inference/scale_axis.py": "rewrites.constants.constant_values",
-    "rewrites/rules/movement_builders.py": "rewrites.constants.constant_values",
     "runtime/cache.py": "importlib schedule.tuned.records tempfile",
     "runtime/executable.py": "analysis.drawing.show analysis.memory core.text.parsing runtime.exporting.export"
     " runtime.looking.profile runtime.looking.showing runtime.looking.trace runtime.pickling runtime.saving.writing",

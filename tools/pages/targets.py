@@ -220,10 +220,10 @@ tiles of rows read b. Several axes of rows: b is larger than L2 / 8, or than L2 
 panel has more than twice L1. | Each panel is read once, and all of a stays in L2. While b is copied, L2 holds its \
 original too. With the other order the rows of a tile stay in L1. With several axes of rows those of one value of the \
 others stay there. |
-| lines of the next panels are prefetched (`tile.prefetch`) | b is a constant larger than L2 / 2 in the type of the \
-sums, two panels take at \
-most 3/4 L2, and at least two tiles read each: every tile prefetches its share of the next panels, a few lines every \
-four steps of the sum. | b comes from L3 or memory while all tiles compute, not only during the first. |
+| lines of the next panels are prefetched (`tile.prefetch`) | b is a constant that is larger than L2 / 2 in the type \
+of the sums, two panels take at most 3/4 L2, and at least two tiles read each: every tile prefetches its share of the \
+next panels, a few lines every four steps of the sum. | b comes from L3 or memory while all tiles compute, not only \
+during the first. |
 | the next rows of a are prefetched (`tile.prefetch`) | a is larger than 2 L2 and its rows follow each other, b is one \
 panel, and k is one part: each step prefetches its share of the rows of the next tile. | The processor does not keep \
 track of several rows that are read from memory side by side. 1x1 convolutions to few channels get 5 to 8 % faster. |

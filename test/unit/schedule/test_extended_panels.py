@@ -11,43 +11,28 @@ from counts import FULL
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from named_machines import scheduled_for
+from stepwell.core.passes.pipelines import run_pipeline
+from stepwell.core.text.parsing import make_context, parse
 
 PRODUCT = """
 func.func @main(%x: tensor<{m}x{k}xf16>) -> tensor<{m}x{n}xf16> {{
   %w = graph.weight "w" : tensor<{k}x{n}xf16>
-  %r = graph.call_kernel @product(%x, %w) : (tensor<{m}x{k}xf16>, tensor<{k}x{n}xf16>) -> tensor<{m}x{n}xf16>
-  return %r : tensor<{m}x{n}xf16>
-}}
-tensor_loop.func private @product(%A: memref<{m}x{k}xf16>, %B: memref<{k}x{n}xf16>) outs(%C: memref<{m}x{n}xf16>) {{
-  %T = tensor_loop.alloc : memref<{m}x{n}xf32>
-  tensor_loop.grid (%i, %j, %k) in ({m}, {n}, {k}) {{
-    tensor_loop.block "mm" spatial(%vi in {m} = %i, %vj in {n} = %j) reduce(%vk in {k} = %k)
-        attributes {{stepwell.tiling = {tiling}}} {{
-      init {{
-        %z = arith.constant 0.0 : f32
-        memref.store %z, %T[%vi, %vj] : memref<{m}x{n}xf32>
-      }}
-      %a = memref.load %A[%vi, %vk] : memref<{m}x{k}xf16>
-      %b = memref.load %B[%vk, %vj] : memref<{k}x{n}xf16>
-      %c = memref.load %T[%vi, %vj] : memref<{m}x{n}xf32>
-      %d = arith.extf %a : f16 to f32
-      %e = arith.extf %b : f16 to f32
-      %p = arith.mulf %d, %e fastmath<reassoc,contract> : f32
-      %s = arith.addf %c, %p fastmath<reassoc,contract> : f32
-      memref.store %s, %T[%vi, %vj] : memref<{m}x{n}xf32>
-    }}
-  }}
-  tensor_loop.grid (%x, %y) in ({m}, {n}) {{
-    tensor_loop.block "relu" spatial(%vx in {m} = %x, %vy in {n} = %y) {{
-      %u = memref.load %T[%vx, %vy] : memref<{m}x{n}xf32>
-      %zero = arith.constant 0.0 : f32
-      %v = arith.maximumf %u, %zero : f32
-      %h = arith.truncf %v : f32 to f16
-      memref.store %h, %C[%vx, %vy] : memref<{m}x{n}xf16>
-    }}
-  }}
+  %y = graph.matmul %x, %w : (tensor<{m}x{k}xf16>, tensor<{k}x{n}xf16>) -> tensor<{m}x{n}xf16>
+  %r = graph.relu %y : (tensor<{m}x{n}xf16>) -> tensor<{m}x{n}xf16>
+  func.return %r : tensor<{m}x{n}xf16>
 }}
 """
+
+
+def product(m: int, n: int, k: int, words: str) -> str:
+    """The loops of a product and a relu, with the tiling that they are to have."""
+    module = parse(PRODUCT.format(m=m, n=n, k=k))
+    run_pipeline(make_context(), module, "graph-optimize,to-loops")
+    found = re.sub(
+        r"(reduce\(.*\)) \{", rf"\1 attributes {{stepwell.tiling = #schedule.tiling<{words}>}} {{", str(module)
+    )
+    assert found.count("stepwell.tiling") == 1
+    return found
 
 
 def small_integers(seed: int, *shape: int) -> np.ndarray:
@@ -72,7 +57,7 @@ def test_products_of_any_tiling(
     words = [f"rows = {rows}", f"columns = {16 * vectors}", f"parts = {parts}", "packed"]
     words += [f"panels = {panels}"] * (panels > 0) + ["panels_outside"] * outside
     k = part * parts
-    text = PRODUCT.format(m=m, n=n, k=k, tiling=f"#schedule.tiling<{', '.join(words)}>")
+    text = product(m, n, k, ", ".join(words))
     x, w = small_integers(m, m, k), small_integers(n, k, n)
     with scheduled_for("x86-64-v4"):
         executable = stepwell.compile(text, weights={"w": w}, threads=threads, cache=False)
@@ -107,9 +92,7 @@ func.func @main(%x: {image}) -> {result} {{
 
 def test_threads_share_panels() -> None:
     """The first tile of a panel extends it, so the tiles of other rows do not run beside it."""
-    text = PRODUCT.format(
-        m=200, n=136, k=512, tiling="#schedule.tiling<rows = 4, columns = 32, packed, panels_outside>"
-    )
+    text = product(200, 136, 512, "rows = 4, columns = 32, packed, panels_outside")
     with scheduled_for("x86-64-v4"):
         loops = stepwell.compile(text, weights={"w": small_integers(0, 512, 136)}, cache=False).ir("tensor_loop")
     (nest,) = re.findall(r"for %p\w* in 4 parallel \{\n\s*tensor_loop.for %m0\w* in 50 \{", loops)
