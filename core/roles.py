@@ -106,6 +106,9 @@ REASON: Final = "stepwell.reason"
 ROWS: Final = "stepwell.rows"
 """The number of outermost loops that the block shares with the block before it, 0 for none."""
 
+ROWS_AT_ONCE: Final = "stepwell.rows_at_once"
+"""The first block in a loop over rows that blocks share: so many rows of each of them run before those of the next."""
+
 STRIP: Final = "stepwell.strip"
 """The rows of a strip that goes through all kernels from this product to the one after its softmax, 0 for none."""
 

@@ -1,6 +1,6 @@
 """
-Temporaries of loops over rows that hold one row. A row that is written and read in one iteration needs no buffer for
-all iterations, which would go through the caches to memory.
+Temporaries of loops over rows that hold the rows of one iteration. What is written and read in one iteration needs no
+buffer for all iterations, which would go through the caches to memory.
 """
 
 from __future__ import annotations
@@ -11,8 +11,11 @@ from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from ...core.ir.element_types import byte_size
+from ...core.ir.literals import constant_of
 from ...core.roles import BUFFER_ALIGNMENT, TEMPORARY
-from .function import STACK_BYTES
+
+STACK_BYTES = 16384
+"""The most bytes of the rows of an iteration that go on the stack. They are a part of a first-level cache."""
 
 
 def keep_rows(function: func.FuncOp) -> int:
@@ -33,7 +36,8 @@ def keep_rows(function: func.FuncOp) -> int:
           scf.for %k = %c0 to %c1024 step %c1 { ... memref.store %0, %0[%zero, %k] : memref<1x1024xf32> }
           scf.for %j = %c0 to %c1024 step %c1 { %1 = memref.load %0[%zero, %j] : memref<1x1024xf32> ... } }
 
-    Threads that share the iterations of %i have a row each (`outline-parallel-loops`).
+    Threads that share the iterations of %i have a row each (`outline-parallel-loops`). An iteration may touch several
+    rows, `%i * 4 + %r` with %r below 4, which are four rows on the stack.
     """
     known = () if function.arg_attrs is None else function.arg_attrs.data
     count = 0
@@ -51,17 +55,16 @@ def _keep_row(buffer: BlockArgument) -> bool:
         return False
     if not all(isinstance(op, memref.LoadOp | memref.StoreOp) for op in accesses):
         return False
-    dimensions: list[int] = []
+    rows: dict[int, int] = {}
     for loop in _loops_around(accesses):
-        dimension = _dimension_of(loop.body.block.args[0], accesses)
-        if dimension is None:
+        found = _rows_of(loop.body.block.args[0], accesses)
+        if found is None:
             break
-        dimensions.append(dimension)
-    shape = [1 if number in dimensions else size for number, size in enumerate(type_.get_shape())]
-    row = MemRefType(type_.element_type, shape)
-    if not dimensions or not 0 < byte_size(row) <= STACK_BYTES:
+        rows |= found
+    kept = MemRefType(type_.element_type, [rows.get(number, size) for number, size in enumerate(type_.get_shape())])
+    if not rows or not 0 < byte_size(kept) <= STACK_BYTES:
         return False
-    _move(buffer, row, dimensions, accesses)
+    _move(buffer, kept, list(rows), accesses)
     return True
 
 
@@ -81,20 +84,45 @@ def _loops_around(accesses: list[Operation]) -> list[scf.ForOp]:
     return found
 
 
-def _dimension_of(variable: SSAValue, accesses: list[Operation]) -> int | None:
-    """Returns the dimension in which every access has `variable` itself as its index."""
-    common: set[int] | None = None
+def _rows_of(variable: SSAValue, accesses: list[Operation]) -> dict[int, int] | None:
+    """
+    Returns the dimension in which every access has an index that tells the iteration of `variable`, and how many of its
+    rows one iteration touches.
+    """
+    common: dict[int, int] | None = None
     for op in accesses:
         assert isinstance(op, memref.LoadOp | memref.StoreOp)
-        found = {number for number, index in enumerate(op.indices) if index is variable}
-        common = found if common is None else common & found
-    return min(common) if common else None
+        rows = {number: _rows_at(index, variable) for number, index in enumerate(op.indices)}
+        found = {number: each for number, each in rows.items() if each}
+        common = found if common is None else dict(common.items() & found.items())
+    return None if not common else dict([min(common.items())])
 
 
-def _move(buffer: BlockArgument, row: MemRefType, dimensions: list[int], accesses: list[Operation]) -> None:
-    """Has `accesses` go to a new buffer of type `row` on the stack."""
+def _rows_at(index: SSAValue, variable: SSAValue) -> int:
+    """Returns how many rows follow from that of each iteration in `index`, 0 where it does not tell the iteration."""
+    if index is variable:
+        return 1
+    inside = _row_inside(index)
+    if inside is None or not isinstance(index.owner, arith.AddiOp):
+        return 0
+    first, loop = index.owner.lhs.owner, inside.block.parent_op()
+    if not isinstance(first, arith.MuliOp) or first.lhs is not variable or not isinstance(loop, scf.ForOp):
+        return 0
+    rows, last = constant_of(first.rhs), constant_of(loop.ub)
+    return rows if rows is not None and rows == last and constant_of(loop.lb) == 0 else 0
+
+
+def _row_inside(index: SSAValue) -> BlockArgument | None:
+    """Returns `%r` of an index `%i * 4 + %r` that is the variable of a loop."""
+    if not isinstance(index.owner, arith.AddiOp) or not isinstance(index.owner.rhs, BlockArgument):
+        return None
+    return index.owner.rhs
+
+
+def _move(buffer: BlockArgument, kept: MemRefType, dimensions: list[int], accesses: list[Operation]) -> None:
+    """Has `accesses` go to a new buffer of type `kept` on the stack."""
     zero = arith.ConstantOp(IntegerAttr(0, IndexType()))
-    stack = memref.AllocaOp.get(row.element_type, BUFFER_ALIGNMENT, row.get_shape())
+    stack = memref.AllocaOp.get(kept.element_type, BUFFER_ALIGNMENT, kept.get_shape())
     stack.memref.name_hint = buffer.name_hint
     first = buffer.block.first_op
     assert first is not None
@@ -105,4 +133,5 @@ def _move(buffer: BlockArgument, row: MemRefType, dimensions: list[int], accesse
         start = 2 if isinstance(op, memref.StoreOp) else 1
         op.operands[start - 1] = stack.memref
         for dimension in dimensions:
-            op.operands[start + dimension] = zero.result
+            inside = _row_inside(op.operands[start + dimension])
+            op.operands[start + dimension] = zero.result if inside is None else inside

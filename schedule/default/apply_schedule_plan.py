@@ -35,6 +35,7 @@ from ..products.tile_contraction import tile_contraction
 from ..products.transpose import tile_transpose, transpose_of
 from ..rows.maxima import relax_maxima
 from ..rows.schedule import check_rows, fuse_rows
+from ..rows.several import refuse_untaken, take_rows
 from ..strips.apply import apply_strips
 from ..strips.chain import chain_of
 from ..strips.plan import check_strip, plan_strips, strip_rows
@@ -96,10 +97,13 @@ class ApplySchedulePlanPass(StepwellPass):
             self._loops(grid)
         refuse_unused(op)
         for function in ops_of(op, FuncOp):
-            self.count("loops over rows fused", fuse_rows(function))
+            fused = fuse_rows(function)
+            self.count("loops over rows fused", sum(len(each.parts) - 1 for each in fused))
             blocks = ops_of(function, BlockOp)
             check_rows(blocks)
             self.count("maxima relaxed", relax_maxima(blocks, target.has_wide_registers))
+            self.count("loops over several rows at a time", take_rows(fused, target))
+            refuse_untaken(blocks)
             check_share(blocks)
             self.count("loops parallelized", parallelize(function))
         for block in ops_of(op, BlockOp):

@@ -32,7 +32,8 @@ class ScheduleCPUPass(StepwellPass):
     additions carry `fastmath<reassoc>`. Running it twice changes nothing.
 
     Copies that turn an array move tiles of 16x16 elements (`products/transpose.py`). Loops over the same rows become
-    one loop (`rows/schedule.py`). Maxima before an exponential do not look at the sign of zeros (`rows/maxima.py`).
+    one loop (`rows/schedule.py`) that takes several rows at a time (`rows/several.py`). Maxima before an exponential do
+    not look at the sign of zeros (`rows/maxima.py`).
 
     A convolution reads its image without a padded copy where taps outside can be left out (`products/borders.py`).
 

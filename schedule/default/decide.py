@@ -19,7 +19,7 @@ from ...analysis.loop_nests import levels_of, perfect_block
 from ...core.ir.answers import kept
 from ...core.ir.walk import ops_of
 from ...core.messages.diagnostics import fail
-from ...core.roles import REASON, ROWS, SHARE, TILING
+from ...core.roles import REASON, ROWS, ROWS_AT_ONCE, SHARE, TILING
 from ...dialects.schedule import (
     DepthwiseAttr,
     DotsAttr,
@@ -252,8 +252,9 @@ def handing_on(block: BlockOp) -> Iterator[None]:
     Hands on what `block` says about rows and threads to the blocks that are made while it is cut up. Of those the first
     is the one that shares loops with what comes before.
     """
-    share, rows = block.attributes.get(SHARE), block.attributes.get(ROWS)
-    if share is None and rows is None:
+    share = block.attributes.get(SHARE)
+    of_first = {name: block.attributes[name] for name in (ROWS, ROWS_AT_ONCE) if name in block.attributes}
+    if share is None and not of_first:
         yield
         return
     function = function_of(block)
@@ -264,8 +265,7 @@ def handing_on(block: BlockOp) -> Iterator[None]:
         if share is not None:
             each.attributes[SHARE] = share
     for each in made[:1]:
-        if rows is not None:
-            each.attributes[ROWS] = rows
+        each.attributes.update(of_first)
 
 
 def described(attribute: Attribute | None) -> str:

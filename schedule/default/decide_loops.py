@@ -19,7 +19,7 @@ from ...analysis.loop_nests import body_ops
 from ...analysis.work import KEEPS_AWAKE, SCALAR, WORTH_SHARING, WORTH_SHARING_AWAKE, nanoseconds
 from ...core.ir.cloning import clone_op
 from ...core.ir.walk import ops_of
-from ...core.roles import MAXIMUM, ROWS, SHARE, STRIP
+from ...core.roles import MAXIMUM, ROWS, ROWS_AT_ONCE, SHARE, STRIP
 from ...dialects.graph.calls import CallKernelOp
 from ...dialects.schedule import (
     DepthwiseAttr,
@@ -31,8 +31,10 @@ from ...dialects.schedule import (
     WinogradAttr,
 )
 from ...dialects.tensor_loop import BlockOp, CallOp, ForOp, FuncOp, GridOp, LoopOp
+from ...machine.machine import Machine
 from ..rows.maxima import NAN, ZEROS, relaxed
 from ..rows.schedule import fuse_rows, shared_loops
+from ..rows.several import choose_rows_at_once, innermost
 from .decide import block_of, chosen_for, write
 from .loop_order import as_given, split_grid
 
@@ -46,20 +48,21 @@ WHY = {
     NAN: "it is only subtracted before an exponential, and a NaN reaches all of its row by way of the sum",
 }
 
+OTHER_ROWS = "one row goes on while the sums of another are waited for"
 
-def decide_loops(function: FuncOp, wide: bool) -> None:
+
+def decide_loops(function: FuncOp, target: Machine) -> None:
     """
     Writes what is decided about rows and maxima on the blocks of `function`, whose grids have been decided about.
-    `wide` tells that the target has registers of 64 bytes.
 
     What is computed on register tiles has no loops yet. So rows and maxima are decided later where a grid of the
     function is.
     """
     cut = any(STRIP in block.attributes for block in ops_of(function, BlockOp))
     if not cut and all(isinstance(chosen_for(grid), OrderAttr | None) for grid in ops_of(function, GridOp)):
-        _rows(function)
+        _rows(function, target)
         for block in ops_of(function, BlockOp):
-            chosen = relaxed(block, wide)
+            chosen = relaxed(block, target.has_wide_registers)
             if chosen is not None:
                 _write(block, MAXIMUM, StringAttr(chosen), WHY[chosen])
 
@@ -77,26 +80,32 @@ def kernels(function: FuncOp) -> Iterator[tuple[LoopOp, BlockOp]]:
                 yield op, block
 
 
-def _rows(function: FuncOp) -> None:
-    """Decides which loops become one, from the second kernel of a function on."""
+def _rows(function: FuncOp, target: Machine) -> None:
+    """Decides which loops become one, from the second kernel of a function on, and how many rows each takes at once."""
     blocks = [block for _, block in kernels(function)]
     if len(blocks) < 2:
         return
     copy = clone_op(function)
     for block in ops_of(copy, BlockOp):
         block.attributes.pop(ROWS, None)
-    numbers = {id(block): number for number, block in enumerate(ops_of(function, BlockOp))}
+    originals = ops_of(function, BlockOp)
+    numbers = {id(block): number for number, block in enumerate(originals)}
     for grid in ops_of(copy, GridOp):
         chosen = chosen_for(grid)
         if isinstance(chosen, OrderAttr):
             split_grid(grid, as_given(grid, chosen))
-    fuse_rows(copy)
+    fused = fuse_rows(copy)
     copies = ops_of(copy, BlockOp)
     for block in blocks[1:]:
         number = numbers[id(block)]
         shared, before = shared_loops(copies[number], copies[number - 1]), copies[number - 1].block_name.data
         reason = f'each row of "{before}" is used while it is in a cache' if shared else f'not the rows of "{before}"'
         _write(block, ROWS, IntegerAttr(shared, i64), reason)
+    places = {id(block): number for number, block in enumerate(copies)}
+    for each in innermost(fused):
+        number, first = choose_rows_at_once(each, target), ops_of(each.loop, BlockOp)[0]
+        if number > 1:
+            _write(originals[places[id(first)]], ROWS_AT_ONCE, IntegerAttr(number, i64), OTHER_ROWS)
     copy.erase()
 
 

@@ -14,7 +14,7 @@ from ...core.messages.diagnostics import OperationError, emit_remark, remarks_wa
 from ...core.messages.origins import inherit
 from ...core.passes.applications import allowed
 from ...core.passes.base import StepwellPass
-from ...core.roles import MAXIMUM, PREPACKED, ROWS, SHARE, STRIP, TILING
+from ...core.roles import MAXIMUM, PREPACKED, ROWS, ROWS_AT_ONCE, SHARE, STRIP, TILING
 from ...dialects.schedule import LeftOutAttr, OnTilesAttr, OrderAttr
 from ...dialects.tensor_loop import BlockOp, FuncOp, GridOp
 from ...lazy_dataclass import dataclass
@@ -107,7 +107,7 @@ class PlanSchedulesPass(StepwellPass):
         for function in ops_of(op, FuncOp):
             with kept_answers() as answers:
                 Planner(function, options, constants, answers, rules).run()
-                decide_loops(function, options.target.has_wide_registers)
+                decide_loops(function, options.target)
         decide_threads(op)
         inherit(op)
         if remarks_wanted():
@@ -313,7 +313,7 @@ def _tell(function: FuncOp) -> None:
             text = f"{described(attribute)} because {reason_of(block, TILING)}{end}"
         else:
             text = "left alone because its single loops have a schedule"
-        for name in (PREPACKED, ROWS, MAXIMUM, SHARE):
+        for name in (PREPACKED, ROWS, ROWS_AT_ONCE, MAXIMUM, SHARE):
             words = _in_words(name, block.attributes.get(name))
             text += f"; {words} because {reason_of(block, name)}" if words else ""
         emit_remark(block, f'block "{block.block_name.data}" of @{function.sym_name.data}: {text}')
@@ -326,6 +326,8 @@ def _in_words(name: str, value: Attribute | None) -> str:
     number = value.value.data
     if name == PREPACKED:
         return "its right operand is laid out once" if number else ""
+    if name == ROWS_AT_ONCE:
+        return f"its loop takes {number} rows at a time" if number > 1 else ""
     if name == ROWS:
         return f"shares {number} loops with the block before" if number else ""
     return f"threads share loops of {number} ns" if number else "one thread"

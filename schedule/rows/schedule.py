@@ -15,6 +15,7 @@ from ...core.ir.walk import ops_of
 from ...core.roles import ROWS
 from ...dialects.tensor_loop import AllocOp, BlockOp, ForOp, FuncOp, LoopOp
 from ...dialects.tensor_loop.loops import loop_body
+from ...lazy_dataclass import dataclass
 from ..kernels.given_tiling import refuse
 from ..primitives.dependences import Touch, orderless, touches
 
@@ -28,9 +29,17 @@ Known = dict[ForOp, list[Touch]]
 """What loops touch, as long as nothing changes them."""
 
 
-def fuse_rows(function: FuncOp) -> int:
+@dataclass(frozen=True)
+class FusedRows:
+    """A loop over rows, with what it has from each of the loops that it was made of, in order."""
+
+    loop: ForOp
+    parts: list[list[Operation]]
+
+
+def fuse_rows(function: FuncOp) -> list[FusedRows]:
     """
-    Fuses loops one after the other over the same rows, and returns how many loops have gone.
+    Fuses loops one after the other over the same rows, and returns the loops that are made of several.
 
     Before (softmax):
 
@@ -51,16 +60,16 @@ def fuse_rows(function: FuncOp) -> int:
     return fuse_rows_in(function.body.block)
 
 
-def fuse_rows_in(body: Block) -> int:
-    """Fuses the loops of one block as `fuse_rows` does, and returns how many have gone."""
-    count = 0
+def fuse_rows_in(body: Block) -> list[FusedRows]:
+    """Fuses the loops of one block as `fuse_rows` does, and returns those that are made of several."""
+    found: list[FusedRows] = []
     pending = [(body, 0)]
     while pending:
         block, depth = pending.pop()
         for group in list(_groups(block, depth)):
-            count += len(group) - 1
-            pending.append((_fused(group).body.block, depth + 1))
-    return count
+            found.append(_fused(group))
+            pending.append((found[-1].loop.body.block, depth + 1))
+    return found
 
 
 def _groups(block: Block, depth: int) -> Iterator[list[ForOp]]:
@@ -131,8 +140,23 @@ def _around(block: BlockOp) -> list[ForOp]:
 
 def _has_rows(group: Sequence[ForOp]) -> bool:
     """Returns whether one loop of the group has rows, and all that have are long enough."""
-    sizes = [_row_size(loop) for loop in group]
+    sizes = [_row_size(loop) for loop in _over_rows(group)]
     return any(size > 1 for size in sizes) and all(size == 1 or size >= MIN_ROW for size in sizes)
+
+
+def _over_rows(group: Sequence[ForOp]) -> list[ForOp]:
+    """
+    Returns the loops over rows, which are those of `group` or inside them, where all have the same loops: the first two
+    of `%i in 8, %j in 6, %k in 384` and of `%i in 8, %j in 6`.
+    """
+    loops = list(group)
+    while all(len(body_ops(loop.body.block)) == 1 for loop in loops):
+        inner = [op for loop in loops for op in body_ops(loop.body.block) if isinstance(op, ForOp)]
+        same = len(inner) == len(loops) and len({str(loop.extent) for loop in inner}) == 1
+        if not same or not any(isinstance(op, ForOp) for loop in inner for op in body_ops(loop.body.block)):
+            break
+        loops = inner
+    return loops
 
 
 def _row_size(loop: ForOp) -> int:
@@ -218,15 +242,16 @@ def _row_dimensions(touch: Touch, variable: SSAValue) -> set[int]:
     }
 
 
-def _fused(group: Sequence[ForOp]) -> ForOp:
+def _fused(group: Sequence[ForOp]) -> FusedRows:
     """Makes one loop in place of the last of `group`, with the bodies of all of them."""
     last = group[-1]
     assert isinstance(last.extent, int)
     region = loop_body([group[0].variable.name_hint])
     block = region.block
-    for loop in group:
+    parts = [body_ops(loop.body.block) for loop in group]
+    for loop, part in zip(group, parts, strict=True):
         loop.variable.replace_all_uses_with(block.args[0])
-        for op in body_ops(loop.body.block):
+        for op in part:
             op.detach()
             block.add_op(op)
     fused = ForOp(last.extent, region)
@@ -237,4 +262,4 @@ def _fused(group: Sequence[ForOp]) -> ForOp:
         loop.detach()
         loop.erase()
     Rewriter.replace_op(last, fused)
-    return fused
+    return FusedRows(fused, parts)

@@ -28,6 +28,7 @@ from ..products.tile_contraction import ContractionNest
 from ..products.turned import TurnedPanels, reading_source, turned
 from ..rows.maxima import relax_block, relaxed
 from ..rows.schedule import fuse_rows_in
+from ..rows.several import take_rows
 from .ahead import RowsAhead, rows_ahead
 from .chain import Chain
 from .plan import StripPlan
@@ -140,7 +141,7 @@ class _StripNest:
             alloc.erase()
         for op in ops:
             if isinstance(op, ForOp):
-                _fuse_inside(op, len(self.plan.outer) + 1)
+                _fuse_inside(op, len(self.plan.outer) + 1, self.target)
 
     def _buffers(self, cut: Cut, whole: bool) -> dict[SSAValue, Strips]:
         """Makes buffers in place of the temporaries: of all strips, or of those that are there at the same time."""
@@ -301,10 +302,10 @@ def _names_and_extents(loops: Sequence[tuple[str, int]]) -> tuple[list[str], lis
     return [name for name, _ in loops], [extent for _, extent in loops]
 
 
-def _fuse_inside(loop: ForOp, depth: int) -> None:
+def _fuse_inside(loop: ForOp, depth: int, target: Machine) -> None:
     """Fuses the loops over rows inside the loops over strips, which are at most `depth` around each other."""
     inner = [op for op in body_ops(loop.body.block) if isinstance(op, ForOp)]
-    fuse_rows_in(loop.body.block)
+    take_rows(fuse_rows_in(loop.body.block), target)
     for op in inner if depth > 1 else ():
         if op.parent is not None:
-            _fuse_inside(op, depth - 1)
+            _fuse_inside(op, depth - 1, target)

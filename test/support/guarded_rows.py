@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from guarded_arrays import check
 
-SHAPES = ((37, 53), (64, 17))
+SHAPES = ((37, 53), (64, 17), (24, 70))
 
 
 def row_programs() -> list[str]:

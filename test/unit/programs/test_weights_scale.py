@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 import tracemalloc
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from counts import FULL
 from stepwell.core.mapped import place_of
 from stepwell.core.roles import BUFFER_ALIGNMENT
 from stepwell.core.weights import write_weights
-from stepwell.runtime.program.arrays import ArrayType, allocate_together
+from stepwell.runtime.program.arrays import HUGE_PAGE, ArrayType, aligned_bytes, allocate_together
 from stepwell.runtime.program.program import Program
 from stepwell.te.dtypes import numpy_dtype
 from stepwell.testing.in_process import call_tool
@@ -136,3 +137,30 @@ def test_arrays_side_by_side_are_aligned_and_apart() -> None:
         array[...] = number % 2
     assert all((array == number % 2).all() for number, array in enumerate(arrays))
     assert allocate_together([]) == []
+
+
+@pytest.mark.skipif(not hasattr(mmap, "MADV_HUGEPAGE"), reason="the system has no large pages")
+@pytest.mark.parametrize("count", [HUGE_PAGE, HUGE_PAGE + 1, 5 * HUGE_PAGE - 3])
+def test_large_arrays_are_in_large_pages(count: int) -> None:
+    """They begin with one, and the system is asked for such pages (`hg`) as far as there are whole ones."""
+    array = aligned_bytes(count)
+    address = array.ctypes.data
+    assert (array.nbytes, address % HUGE_PAGE) == (count, 0)
+    array[:] = 7
+    assert int(array[-1]) == 7
+    flags: dict[int, list[str]] = {}
+    for line in Path("/proc/self/smaps").read_text(encoding="utf-8", errors="replace").splitlines():
+        fields = line.split()
+        if not fields[0].endswith(":"):
+            start, end = (int(each, 16) for each in fields[0].split("-"))
+        elif fields[0] == "VmFlags:":
+            flags |= dict.fromkeys(
+                (page for page in range(address, address + count, HUGE_PAGE) if start <= page < end), fields
+            )
+    whole = [page for page in flags if page + HUGE_PAGE <= address + count]
+    assert len(whole) == count // HUGE_PAGE
+    assert all("hg" in flags[page] for page in whole)
+
+
+def test_small_arrays_are_as_numpy_makes_them() -> None:
+    assert aligned_bytes(1000).ctypes.data % BUFFER_ALIGNMENT == 0

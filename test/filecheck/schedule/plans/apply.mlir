@@ -153,3 +153,84 @@ tensor_loop.func @no_plan(%A: memref<24x64xf32>, %B: memref<64x96xf32>) outs(%C:
     }
   }
 }
+
+/// Two rows at a time, where the default is four.
+// CHECK-LABEL: @two_rows_at_once
+// CHECK: tensor_loop.for %[[I:[a-z0-9_]+]] in 4 {
+// CHECK-NEXT: tensor_loop.for %[[R:[a-z0-9_]+]] in 2 {
+// CHECK-NEXT: tensor_loop.for %{{.*}} in 80 vectorized {
+// CHECK-NEXT: tensor_loop.block "total" spatial(%{{.*}} in 8 = %[[I]] * 2 + %[[R]])
+// CHECK: tensor_loop.for %{{.*}} in 2 {
+// CHECK-NEXT: tensor_loop.block "scale"
+// CHECK-NOT: stepwell
+tensor_loop.func @two_rows_at_once(%x: memref<8x80xf32>) outs(%y: memref<8x80xf32>) {
+  %t = tensor_loop.alloc : memref<8xf32>
+  tensor_loop.grid (%i, %k) in (8, 80) {
+    tensor_loop.block "total" spatial(%vi in 8 = %i) reduce(%vk in 80 = %k) attributes {stepwell.tiling = #schedule.order<[0, 1], vectorized>, stepwell.rows_at_once = 2 : i64} {
+      init {
+        %zero = arith.constant 0.0 : f32
+        memref.store %zero, %t[%vi] : memref<8xf32>
+      }
+      %v = memref.load %x[%vi, %vk] : memref<8x80xf32>
+      %a = memref.load %t[%vi] : memref<8xf32>
+      %s = arith.addf %a, %v fastmath<reassoc> : f32
+      memref.store %s, %t[%vi] : memref<8xf32>
+    }
+  }
+  %u = tensor_loop.alloc : memref<8xf32>
+  tensor_loop.grid (%i) in (8) {
+    tensor_loop.block "scale" spatial(%vi in 8 = %i) attributes {stepwell.tiling = #schedule.order<[0]>} {
+      %one = arith.constant 1.0 : f32
+      %v = memref.load %t[%vi] : memref<8xf32>
+      %r = arith.divf %one, %v : f32
+      memref.store %r, %u[%vi] : memref<8xf32>
+    }
+  }
+  tensor_loop.grid (%i, %j) in (8, 80) {
+    tensor_loop.block "scaled" spatial(%vi in 8 = %i, %vj in 80 = %j) attributes {stepwell.tiling = #schedule.order<[0, 1], vectorized>} {
+      %v = memref.load %x[%vi, %vj] : memref<8x80xf32>
+      %r = memref.load %u[%vi] : memref<8xf32>
+      %p = arith.mulf %v, %r : f32
+      memref.store %p, %y[%vi, %vj] : memref<8x80xf32>
+    }
+  }
+}
+
+/// One row at a time.
+// CHECK-LABEL: @one_row_at_once
+// CHECK: tensor_loop.for %[[I:[a-z0-9_]+]] in 8 {
+// CHECK: tensor_loop.block "total" spatial(%{{.*}} in 8 = %[[I]])
+// CHECK: tensor_loop.block "scale" spatial(%{{.*}} in 8 = %[[I]])
+// CHECK-NOT: stepwell
+tensor_loop.func @one_row_at_once(%x: memref<8x80xf32>) outs(%y: memref<8x80xf32>) {
+  %t = tensor_loop.alloc : memref<8xf32>
+  tensor_loop.grid (%i, %k) in (8, 80) {
+    tensor_loop.block "total" spatial(%vi in 8 = %i) reduce(%vk in 80 = %k) attributes {stepwell.tiling = #schedule.order<[0, 1], vectorized>, stepwell.rows_at_once = 1 : i64} {
+      init {
+        %zero = arith.constant 0.0 : f32
+        memref.store %zero, %t[%vi] : memref<8xf32>
+      }
+      %v = memref.load %x[%vi, %vk] : memref<8x80xf32>
+      %a = memref.load %t[%vi] : memref<8xf32>
+      %s = arith.addf %a, %v fastmath<reassoc> : f32
+      memref.store %s, %t[%vi] : memref<8xf32>
+    }
+  }
+  %u = tensor_loop.alloc : memref<8xf32>
+  tensor_loop.grid (%i) in (8) {
+    tensor_loop.block "scale" spatial(%vi in 8 = %i) attributes {stepwell.tiling = #schedule.order<[0]>} {
+      %one = arith.constant 1.0 : f32
+      %v = memref.load %t[%vi] : memref<8xf32>
+      %r = arith.divf %one, %v : f32
+      memref.store %r, %u[%vi] : memref<8xf32>
+    }
+  }
+  tensor_loop.grid (%i, %j) in (8, 80) {
+    tensor_loop.block "scaled" spatial(%vi in 8 = %i, %vj in 80 = %j) attributes {stepwell.tiling = #schedule.order<[0, 1], vectorized>} {
+      %v = memref.load %x[%vi, %vj] : memref<8x80xf32>
+      %r = memref.load %u[%vi] : memref<8xf32>
+      %p = arith.mulf %v, %r : f32
+      memref.store %p, %y[%vi, %vj] : memref<8x80xf32>
+    }
+  }
+}

@@ -18,7 +18,8 @@ tensor_loop.func @no_grid(%A: memref<8xf32>) outs(%C: memref<8xf32>) {
 /// Five kernels over the same rows: each row stays in a cache. What the maximum passes over depends on the registers.
 // CHECK-LABEL: tensor_loop.func private @softmax(
 // CHECK: tensor_loop.block "softmax_max" {{.*}}stepwell.tiling = #schedule.order<[0, 1], vectorized>
-// CHECK-SAME: stepwell.maximum = "nan", stepwell.share = 100000 : i64
+// CHECK-SAME: stepwell.rows_at_once = 4 : i64, stepwell.maximum = "nan", stepwell.share = 100000 : i64
+// CHECK-SAME: stepwell.rows_at_once = "one row goes on while the sums of another are waited for"
 // CHECK: tensor_loop.block "softmax_exp" {{.*}}stepwell.rows = 1 : i64
 // CHECK-SAME: stepwell.rows = "each row of \22softmax_max\22 is used while it is in a cache"
 // CHECK: tensor_loop.block "softmax_sum" {{.*}}stepwell.rows = 1 : i64

@@ -431,3 +431,114 @@ tensor_loop.func @product(%A: memref<24x64xf32>, %B: memref<64x96xf32>) outs(%C:
     }
   }
 }
+
+// -----
+// CHECK: // -----
+
+// CHECK: block "total" cannot have 'stepwell.rows_at_once' = 3: it does not divide the 8 rows
+tensor_loop.func @sums(%x: memref<8x80xf32>) outs(%y: memref<8x80xf32>) {
+  %t = tensor_loop.alloc : memref<8xf32>
+  tensor_loop.grid (%i, %k) in (8, 80) {
+    tensor_loop.block "total" spatial(%vi in 8 = %i) reduce(%vk in 80 = %k) attributes {stepwell.tiling = #schedule.order<[0, 1], vectorized>, stepwell.rows_at_once = 3 : i64} {
+      init {
+        %zero = arith.constant 0.0 : f32
+        memref.store %zero, %t[%vi] : memref<8xf32>
+      }
+      %v = memref.load %x[%vi, %vk] : memref<8x80xf32>
+      %a = memref.load %t[%vi] : memref<8xf32>
+      %s = arith.addf %a, %v fastmath<reassoc> : f32
+      memref.store %s, %t[%vi] : memref<8xf32>
+    }
+  }
+  %u = tensor_loop.alloc : memref<8xf32>
+  tensor_loop.grid (%i) in (8) {
+    tensor_loop.block "scale" spatial(%vi in 8 = %i) attributes {stepwell.tiling = #schedule.order<[0]>} {
+      %one = arith.constant 1.0 : f32
+      %v = memref.load %t[%vi] : memref<8xf32>
+      %r = arith.divf %one, %v : f32
+      memref.store %r, %u[%vi] : memref<8xf32>
+    }
+  }
+  tensor_loop.grid (%i, %j) in (8, 80) {
+    tensor_loop.block "scaled" spatial(%vi in 8 = %i, %vj in 80 = %j) attributes {stepwell.tiling = #schedule.order<[0, 1], vectorized>} {
+      %v = memref.load %x[%vi, %vj] : memref<8x80xf32>
+      %r = memref.load %u[%vi] : memref<8xf32>
+      %p = arith.mulf %v, %r : f32
+      memref.store %p, %y[%vi, %vj] : memref<8x80xf32>
+    }
+  }
+}
+
+// -----
+// CHECK: // -----
+
+// CHECK: block "total" cannot have 'stepwell.rows_at_once' = 0 : i64: expected a number of rows, at least 1
+tensor_loop.func @sums(%x: memref<8x80xf32>) outs(%y: memref<8x80xf32>) {
+  %t = tensor_loop.alloc : memref<8xf32>
+  tensor_loop.grid (%i, %k) in (8, 80) {
+    tensor_loop.block "total" spatial(%vi in 8 = %i) reduce(%vk in 80 = %k) attributes {stepwell.tiling = #schedule.order<[0, 1], vectorized>, stepwell.rows_at_once = 0 : i64} {
+      init {
+        %zero = arith.constant 0.0 : f32
+        memref.store %zero, %t[%vi] : memref<8xf32>
+      }
+      %v = memref.load %x[%vi, %vk] : memref<8x80xf32>
+      %a = memref.load %t[%vi] : memref<8xf32>
+      %s = arith.addf %a, %v fastmath<reassoc> : f32
+      memref.store %s, %t[%vi] : memref<8xf32>
+    }
+  }
+  %u = tensor_loop.alloc : memref<8xf32>
+  tensor_loop.grid (%i) in (8) {
+    tensor_loop.block "scale" spatial(%vi in 8 = %i) attributes {stepwell.tiling = #schedule.order<[0]>} {
+      %one = arith.constant 1.0 : f32
+      %v = memref.load %t[%vi] : memref<8xf32>
+      %r = arith.divf %one, %v : f32
+      memref.store %r, %u[%vi] : memref<8xf32>
+    }
+  }
+  tensor_loop.grid (%i, %j) in (8, 80) {
+    tensor_loop.block "scaled" spatial(%vi in 8 = %i, %vj in 80 = %j) attributes {stepwell.tiling = #schedule.order<[0, 1], vectorized>} {
+      %v = memref.load %x[%vi, %vj] : memref<8x80xf32>
+      %r = memref.load %u[%vi] : memref<8xf32>
+      %p = arith.mulf %v, %r : f32
+      memref.store %p, %y[%vi, %vj] : memref<8x80xf32>
+    }
+  }
+}
+
+// -----
+// CHECK: // -----
+
+// CHECK: block "scale" cannot have 'stepwell.rows_at_once' = 4: it is not the first block of a loop over rows that blocks share
+tensor_loop.func @sums(%x: memref<8x80xf32>) outs(%y: memref<8x80xf32>) {
+  %t = tensor_loop.alloc : memref<8xf32>
+  tensor_loop.grid (%i, %k) in (8, 80) {
+    tensor_loop.block "total" spatial(%vi in 8 = %i) reduce(%vk in 80 = %k) attributes {stepwell.tiling = #schedule.order<[0, 1], vectorized>} {
+      init {
+        %zero = arith.constant 0.0 : f32
+        memref.store %zero, %t[%vi] : memref<8xf32>
+      }
+      %v = memref.load %x[%vi, %vk] : memref<8x80xf32>
+      %a = memref.load %t[%vi] : memref<8xf32>
+      %s = arith.addf %a, %v fastmath<reassoc> : f32
+      memref.store %s, %t[%vi] : memref<8xf32>
+    }
+  }
+  %u = tensor_loop.alloc : memref<8xf32>
+  tensor_loop.grid (%i) in (8) {
+    tensor_loop.block "scale" spatial(%vi in 8 = %i) attributes {stepwell.tiling = #schedule.order<[0]>, stepwell.rows_at_once = 4 : i64} {
+      %one = arith.constant 1.0 : f32
+      %v = memref.load %t[%vi] : memref<8xf32>
+      %r = arith.divf %one, %v : f32
+      memref.store %r, %u[%vi] : memref<8xf32>
+    }
+  }
+  tensor_loop.grid (%i, %j) in (8, 80) {
+    tensor_loop.block "scaled" spatial(%vi in 8 = %i, %vj in 80 = %j) attributes {stepwell.tiling = #schedule.order<[0, 1], vectorized>} {
+      %v = memref.load %x[%vi, %vj] : memref<8x80xf32>
+      %r = memref.load %u[%vi] : memref<8xf32>
+      %p = arith.mulf %v, %r : f32
+      memref.store %p, %y[%vi, %vj] : memref<8x80xf32>
+    }
+  }
+}

@@ -12,7 +12,8 @@
 // CHECK: tensor_loop.block "pack"
 // CHECK: tensor_loop.for %{{.*}} in 2 {
 // CHECK: tensor_loop.block "matmul" {{.*}} writes(%[[P]][
-// CHECK: tensor_loop.for %{{.*}} in 50 {
+// CHECK: tensor_loop.for %{{.*}} in 10 {
+// CHECK-NEXT: tensor_loop.for %{{.*}} in 5 {
 // CHECK: tensor_loop.block "softmax_max"
 // CHECK: arith.maxnumf
 // CHECK: tensor_loop.block "softmax_exp"
