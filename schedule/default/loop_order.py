@@ -88,8 +88,8 @@ def choose_order(grid: GridOp) -> LoopOrder | None:
 
     It must when it is not a perfect nest around one block, or when the iterations of the block may not be reordered.
 
-    Loops of one iteration go outside, so that the others of several grids meet. Then come spatial loops, reduce loops
-    in their order, and the loop with the fewest jumps in memory.
+    Spatial loops go outside, those of one iteration first, so that the others of several grids meet. Then come reduce
+    loops in their order, and the loop with the fewest jumps in memory.
     """
     levels = levels_of(grid)
     block = perfect_block(levels)
@@ -104,7 +104,8 @@ def choose_order(grid: GridOp) -> LoopOrder | None:
         return LoopOrder(levels, False, "no loop has several iterations")
     best = min(walks, key=lambda walk: walk.cost)
     inner = best.level
-    order = sorted((level for level in (*spatial, *reduces) if level != inner), key=lambda level: level.extent != 1)
+    spatial.sort(key=lambda level: level.extent != 1)
+    order = [level for level in (*spatial, *reduces) if level != inner]
     against = reason_against_vectors(block, best, inner in reduces)
     if against is None and isinstance(inner.extent, int) and inner.extent < MIN_VECTOR_EXTENT:
         against = f"{level_name(inner)} has {inner.extent} iterations, vectors pay from {MIN_VECTOR_EXTENT} on"
