@@ -248,3 +248,40 @@ tensor_loop.func @no_pairs_of_columns(%A: memref<13x5xf32>) outs(%B: memref<5x26
     }
   }
 }
+
+
+/// A loop of one iteration goes outside, so that the others meet those of a kernel over %i alone.
+// CHECK-LABEL: @one_iteration
+// CHECK: tensor_loop.for %b in 1 {
+// CHECK-NEXT: tensor_loop.for %i in 6 {
+// CHECK-NEXT: tensor_loop.for %j in 80 vectorized {
+tensor_loop.func @one_iteration(%x: memref<6x1x80xf32>) outs(%y: memref<6x1x80xf32>) {
+  tensor_loop.grid (%i, %b, %j) in (6, 1, 80) {
+    tensor_loop.block "negated" spatial(%vi in 6 = %i, %vb in 1 = %b, %vj in 80 = %j) {
+      %v = memref.load %x[%vi, %vb, %vj] : memref<6x1x80xf32>
+      %n = arith.negf %v : f32
+      memref.store %n, %y[%vi, %vb, %vj] : memref<6x1x80xf32>
+    }
+  }
+}
+
+
+/// Those of a sum keep their order, which counts where the sum may not be regrouped.
+// CHECK-LABEL: @no_iteration_of_a_sum
+// CHECK: tensor_loop.for %k in 5 {
+// CHECK-NEXT: tensor_loop.for %b in 1 {
+// CHECK-NEXT: tensor_loop.for %l in 80 {
+tensor_loop.func @no_iteration_of_a_sum(%x: memref<5x1x80xf32>) outs(%y: memref<1xf32>) {
+  tensor_loop.grid (%i, %k, %b, %l) in (1, 5, 1, 80) {
+    tensor_loop.block "sum" spatial(%vi in 1 = %i) reduce(%vk in 5 = %k, %vb in 1 = %b, %vl in 80 = %l) {
+      init {
+        %zero = arith.constant 0.0 : f32
+        memref.store %zero, %y[%vi] : memref<1xf32>
+      }
+      %v = memref.load %x[%vk, %vb, %vl] : memref<5x1x80xf32>
+      %a = memref.load %y[%vi] : memref<1xf32>
+      %s = arith.addf %a, %v : f32
+      memref.store %s, %y[%vi] : memref<1xf32>
+    }
+  }
+}
