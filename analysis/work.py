@@ -148,6 +148,11 @@ def _scalar(op: Operation) -> float:
     return _elements(results[0]) * _ELEMENT[kind]
 
 
+def is_function(op: Operation) -> bool:
+    """Returns whether `op` takes as long as a function of a number that is no instruction, such as `math.exp`."""
+    return _kind(op.__class__) == "function"
+
+
 @cache
 def _kind(kind: type[Operation]) -> str:
     """Returns what takes the time of an op on scalars."""

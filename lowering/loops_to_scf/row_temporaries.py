@@ -11,8 +11,8 @@ from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from ...core.ir.element_types import byte_size
-from ...core.ir.literals import constant_of
 from ...core.roles import BUFFER_ALIGNMENT, TEMPORARY
+from ..shared.row_indices import row_inside, rows_at
 
 STACK_BYTES = 16384
 """The most bytes of the rows of an iteration that go on the stack. They are a part of a first-level cache."""
@@ -92,31 +92,10 @@ def _rows_of(variable: SSAValue, accesses: list[Operation]) -> dict[int, int] | 
     common: dict[int, int] | None = None
     for op in accesses:
         assert isinstance(op, memref.LoadOp | memref.StoreOp)
-        rows = {number: _rows_at(index, variable) for number, index in enumerate(op.indices)}
+        rows = {number: rows_at(index, variable) for number, index in enumerate(op.indices)}
         found = {number: each for number, each in rows.items() if each}
         common = found if common is None else dict(common.items() & found.items())
     return None if not common else dict([min(common.items())])
-
-
-def _rows_at(index: SSAValue, variable: SSAValue) -> int:
-    """Returns how many rows follow from that of each iteration in `index`, 0 where it does not tell the iteration."""
-    if index is variable:
-        return 1
-    inside = _row_inside(index)
-    if inside is None or not isinstance(index.owner, arith.AddiOp):
-        return 0
-    first, loop = index.owner.lhs.owner, inside.block.parent_op()
-    if not isinstance(first, arith.MuliOp) or first.lhs is not variable or not isinstance(loop, scf.ForOp):
-        return 0
-    rows, last = constant_of(first.rhs), constant_of(loop.ub)
-    return rows if rows is not None and rows == last and constant_of(loop.lb) == 0 else 0
-
-
-def _row_inside(index: SSAValue) -> BlockArgument | None:
-    """Returns `%r` of an index `%i * 4 + %r` that is the variable of a loop."""
-    if not isinstance(index.owner, arith.AddiOp) or not isinstance(index.owner.rhs, BlockArgument):
-        return None
-    return index.owner.rhs
 
 
 def _move(buffer: BlockArgument, kept: MemRefType, dimensions: list[int], accesses: list[Operation]) -> None:
@@ -133,5 +112,5 @@ def _move(buffer: BlockArgument, kept: MemRefType, dimensions: list[int], access
         start = 2 if isinstance(op, memref.StoreOp) else 1
         op.operands[start - 1] = stack.memref
         for dimension in dimensions:
-            inside = _row_inside(op.operands[start + dimension])
+            inside = row_inside(op.operands[start + dimension])
             op.operands[start + dimension] = zero.result if inside is None else inside

@@ -80,7 +80,7 @@ class VectorizeLoopsPass(StepwellPass):
         if kept := keep_wide_rows(bodies):
             self.count("rows kept in f32", kept)
             bodies = _bodies_of(op)
-        requests = requests_of(bodies, target.l1_bytes)
+        requests = requests_of(bodies, target)
         for body in bodies:
             if not allowed("loops", self.name, body.loop):
                 continue

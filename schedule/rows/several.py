@@ -10,11 +10,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from math import prod
 
+from xdsl.dialects import memref
 from xdsl.dialects.builtin import FixedBitwidthType, IntegerAttr, MemRefType
 from xdsl.ir import Operation, SSAValue
 
 from ...analysis.loop_nests import axis_dependencies, body_ops
-from ...core.ir.walk import ops_of
+from ...analysis.work import is_function
+from ...core.ir.element_types import is_small_float
+from ...core.ir.walk import ops_of, walk
 from ...core.roles import ROWS_AT_ONCE
 from ...dialects.tensor_loop import AllocOp, BlockOp, ForOp, LoopOp
 from ...machine.machine import Machine
@@ -30,6 +33,13 @@ The numbers of rows to take at a time, the best one first. (Layer norm of 128 ro
 a time and 5.7 us with two, four or eight. In f16: 8.9, 6.7, 6.0 and 5.9.)
 """
 
+MOST_FUNCTIONS, MOST_OF_SMALL_FLOATS = 160, 512
+"""
+The most functions that a row computes where several rows pay. More keep the units busy, whatever waits. With small
+floats there is more between one function and the next. (Softmax, four rows at a time on a Zen 5: rows of 128 take 0.80
+of the time, of 192 1.03, of 512 1.15. In f16, rows of 384 take 0.83, of 512 0.91, of 768 1.0.)
+"""
+
 
 def choose_rows_at_once(fused: FusedRows, target: Machine) -> int:
     """
@@ -39,6 +49,8 @@ def choose_rows_at_once(fused: FusedRows, target: Machine) -> int:
     """
     blocks = ops_of(fused.loop, BlockOp)
     if why_one_row(fused) is not None or not any(_has_one_result(block, fused.loop) for block in blocks[:-1]):
+        return 1
+    if _keeps_units_busy(fused.loop, blocks):
         return 1
     extent, most = fused.loop.extent, target.l1_bytes
     assert isinstance(extent, int)
@@ -126,6 +138,18 @@ def _has_one_result(block: BlockOp, rows: ForOp) -> bool:
     """Returns whether `block` reduces each of the rows to one result."""
     inside = {loop.variable for loop in ops_of(rows, ForOp) if loop is not rows}
     return block.has_reduce_axes and inside.isdisjoint(axis_dependencies(block, "spatial"))
+
+
+def _keeps_units_busy(rows: ForOp, blocks: Sequence[BlockOp]) -> bool:
+    """Returns whether a row computes so many functions that it does not matter what it waits for."""
+    extents = {loop.variable: loop.extent for loop in ops_of(rows, ForOp) if loop is not rows}
+    count = 0
+    for block in blocks:
+        each = sum(is_function(op) for op in walk(block.body))
+        count += each and each * prod(_known(extents, operand) for operand in set(block.binding_operands))
+    loaded = [access.memref.type for access in ops_of(rows, memref.LoadOp)]
+    small = any(isinstance(type_, MemRefType) and is_small_float(type_.element_type) for type_ in loaded)
+    return count > (MOST_OF_SMALL_FLOATS if small else MOST_FUNCTIONS)
 
 
 def _bytes(rows: ForOp, blocks: Sequence[BlockOp], number: int) -> int:

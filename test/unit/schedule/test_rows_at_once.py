@@ -90,10 +90,25 @@ def test_any_number_of_rows(
     np.testing.assert_allclose(several.astype(np.float64), expected(op, *arrays), rtol=error, atol=error)
 
 
-@pytest.mark.parametrize(("shape", "number"), [((128, 384), 4), ((10, 100), 5), ((13, 100), 1), ((128, 12000), 1)])
-def test_the_default(shape: tuple[int, int], number: int) -> None:
-    """A number that divides the rows, four if it can be, unless so many rows leave the first-level cache."""
-    text = loops("layer_norm", shape, "f32", 1).replace(f"{ROWS_AT_ONCE} = 1 : i64", "")
+@pytest.mark.parametrize(
+    ("op", "element", "shape", "number"),
+    [
+        ("layer_norm", "f32", (128, 384), 4),
+        ("layer_norm", "f32", (10, 100), 5),
+        ("layer_norm", "f32", (13, 100), 1),
+        ("layer_norm", "f32", (128, 12000), 1),
+        ("softmax", "f32", (128, 128), 4),
+        ("softmax", "f32", (128, 192), 1),
+        ("softmax", "f16", (128, 384), 4),
+        ("softmax", "f16", (128, 768), 1),
+    ],
+)
+def test_the_default(op: str, element: str, shape: tuple[int, int], number: int) -> None:
+    """
+    A number that divides the rows, four if it can be. One row at a time where several would leave the first-level cache
+    or compute many exponentials.
+    """
+    text = loops(op, shape, element, 1).replace(f"{ROWS_AT_ONCE} = 1 : i64", "")
     module = parse(text.replace(" attributes {}", ""))
     run_pipeline(make_context(), module, 'plan-schedules{target="x86-64-v4"}')
     found = [block.attributes.get(ROWS_AT_ONCE) for block in ops_of(module, BlockOp)]

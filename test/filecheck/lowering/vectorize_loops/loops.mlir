@@ -232,3 +232,83 @@ func.func @no_mark(%x: memref<64xf32>) {
   }
   func.return
 }
+
+// -----
+
+/// Four rows at a time of arrays that are larger than the second-level cache: the last loop asks for the next four.
+// CHECK-LABEL: @several_rows
+// CHECK-NOT: tile.prefetch
+// CHECK: tile.reduce
+// CHECK: tile.prefetch %x[%{{.*}}, %{{.*}}] ahead 256 count 64
+// CHECK: tile.prefetch write %y[%{{.*}}, %{{.*}}] ahead 256 count 64
+// CHECK-NOT: tile.prefetch
+// CHECK: func.return
+func.func @several_rows(%x: memref<16384x64xf32>, %y: memref<16384x64xf32>, %sums: memref<4xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %groups = arith.constant 4096 : index
+  %n = arith.constant 64 : index
+  %zero = arith.constant 0.0 : f32
+  scf.for %i = %c0 to %groups step %c1 {
+    scf.for %r = %c0 to %c4 step %c1 {
+      %first = arith.muli %i, %c4 : index
+      %row = arith.addi %first, %r : index
+      %s = scf.for %k = %c0 to %n step %c1 iter_args(%t = %zero) -> (f32) {
+        %a = memref.load %x[%row, %k] : memref<16384x64xf32>
+        %b = arith.addf %t, %a fastmath<reassoc> : f32
+        scf.yield %b : f32
+      } {stepwell.loop = "vectorize"}
+      memref.store %s, %sums[%r] : memref<4xf32>
+    }
+    scf.for %r = %c0 to %c4 step %c1 {
+      %first = arith.muli %i, %c4 : index
+      %row = arith.addi %first, %r : index
+      scf.for %j = %c0 to %n step %c1 {
+        %a = memref.load %x[%row, %j] : memref<16384x64xf32>
+        %s = memref.load %sums[%r] : memref<4xf32>
+        %b = arith.divf %a, %s : f32
+        memref.store %b, %y[%row, %j] : memref<16384x64xf32>
+      } {stepwell.loop = "vectorize"}
+    }
+  }
+  func.return
+}
+
+// -----
+
+/// Arrays that stay in the second-level cache.
+// CHECK-LABEL: @no_prefetch_from_near
+// CHECK-NOT: tile.prefetch
+// CHECK: func.return
+func.func @no_prefetch_from_near(%x: memref<64x64xf32>, %y: memref<64x64xf32>, %sums: memref<4xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %groups = arith.constant 16 : index
+  %n = arith.constant 64 : index
+  %zero = arith.constant 0.0 : f32
+  scf.for %i = %c0 to %groups step %c1 {
+    scf.for %r = %c0 to %c4 step %c1 {
+      %first = arith.muli %i, %c4 : index
+      %row = arith.addi %first, %r : index
+      %s = scf.for %k = %c0 to %n step %c1 iter_args(%t = %zero) -> (f32) {
+        %a = memref.load %x[%row, %k] : memref<64x64xf32>
+        %b = arith.addf %t, %a fastmath<reassoc> : f32
+        scf.yield %b : f32
+      } {stepwell.loop = "vectorize"}
+      memref.store %s, %sums[%r] : memref<4xf32>
+    }
+    scf.for %r = %c0 to %c4 step %c1 {
+      %first = arith.muli %i, %c4 : index
+      %row = arith.addi %first, %r : index
+      scf.for %j = %c0 to %n step %c1 {
+        %a = memref.load %x[%row, %j] : memref<64x64xf32>
+        %s = memref.load %sums[%r] : memref<4xf32>
+        %b = arith.divf %a, %s : f32
+        memref.store %b, %y[%row, %j] : memref<64x64xf32>
+      } {stepwell.loop = "vectorize"}
+    }
+  }
+  func.return
+}

@@ -27,9 +27,9 @@ tensor_loop.func @no_grid(%A: memref<8xf32>) outs(%C: memref<8xf32>) {
 // CHECK: tensor_loop.block "softmax" {{.*}}stepwell.rows = 1 : i64
 // NARROW-LABEL: tensor_loop.func private @softmax(
 // NARROW: tensor_loop.block "softmax_max" {{.*}}stepwell.maximum = "zeros"
-func.func @soft(%x: tensor<2048x200xf32>) -> tensor<2048x200xf32> {
-  %y = graph.softmax %x, axis = -1 : (tensor<2048x200xf32>) -> tensor<2048x200xf32>
-  func.return %y : tensor<2048x200xf32>
+func.func @soft(%x: tensor<2048x120xf32>) -> tensor<2048x120xf32> {
+  %y = graph.softmax %x, axis = -1 : (tensor<2048x120xf32>) -> tensor<2048x120xf32>
+  func.return %y : tensor<2048x120xf32>
 }
 
 /// Rows become columns.
