@@ -47,7 +47,7 @@ def tile_register_panels(c: Contraction) -> list[int]:
 
 def emit_tile_register_panels(block: Block, c: Contraction, packed: SSAValue) -> None:
     """Appends the nests that put all of b into panels to `block`."""
-    ByteLayouts(ScheduledNest(block, c.block), c, _width(c), _groups(c)).pack(packed)
+    ByteLayouts(ScheduledNest(block, c.block), c, _width(c), _groups(c)).pack(packed, once=True)
 
 
 def tile_on_tile_registers(c: Contraction, target: Machine, packed: SSAValue | None = None) -> None:

@@ -163,9 +163,12 @@ class ByteLayouts:
 
     # The right operand
 
-    def pack(self, target: SSAValue) -> None:
+    def pack(self, target: SSAValue, once: bool = False) -> None:
         """
         Emits `target[p, tap * groups + q, j, e] = b[tap, 4 * q + e, width * p + j]`, and 0 where b has no such row.
+
+        What runs `once`, when weights are loaded, gets no loops for LLVM to make vectors of. They take longer to
+        compile than bytes to copy.
         """
         whole, rest = divmod(self.depth, self.group)
         filled = whole + (rest > 0)
@@ -174,12 +177,14 @@ class ByteLayouts:
             panels = (first, count, width)
             for group, number, rows in ((0, whole, self.group), (whole, filled - whole, rest)):
                 if number:
-                    self._pack_panels(target, panels, (group, number, rows))
+                    self._pack_panels(target, panels, (group, number, rows), once)
             if self.groups > filled:
-                self._pack_panels(target, panels, (filled, self.groups - filled, 0))
+                self._pack_panels(target, panels, (filled, self.groups - filled, 0), once)
             first += count
 
-    def _pack_panels(self, target: SSAValue, panels: tuple[int, int, int], groups: tuple[int, int, int]) -> None:
+    def _pack_panels(
+        self, target: SSAValue, panels: tuple[int, int, int], groups: tuple[int, int, int], once: bool
+    ) -> None:
         """
         Copies b into panels.
 
@@ -196,7 +201,7 @@ class ByteLayouts:
         outer = [(count, "p"), (number, "q")] if by_columns else [(number, "q"), (count, "p")]
         taps = [(c.extents[axis], f"t{axis}") for axis in self.taps]
         extents, names = zip(*taps, *outer, (width, "n"), strict=True)
-        with builder.nest(extents, names, "serial" if is_row else "vectorized") as loops:
+        with builder.nest(extents, names, "serial" if is_row or once else "vectorized") as loops:
             *outer_loops, n = loops[len(taps) :]
             p, q = outer_loops if by_columns else reversed(outer_loops)
             axes = [

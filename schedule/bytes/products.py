@@ -146,7 +146,7 @@ def emit_byte_panels(block: Block, c: Contraction, target: Machine, packed: SSAV
     if on_tile_registers(c, target):
         emit_tile_register_panels(block, c, packed)
     else:
-        _layouts(block, c, byte_tile(c, target)).pack(packed)
+        _layouts(block, c, byte_tile(c, target)).pack(packed, once=True)
 
 
 def tile_byte_product(c: Contraction, target: Machine, packed: SSAValue | None = None) -> None:

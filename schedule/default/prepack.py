@@ -4,41 +4,30 @@ The pass `prepack-weights`: constant right operands of products are put into pan
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
-from itertools import count
 from typing import cast
 
 from xdsl.context import Context
-from xdsl.dialects import func
 from xdsl.dialects.builtin import (
-    ArrayAttr,
     BoolAttr,
-    DictionaryAttr,
     FunctionType,
     IntegerAttr,
     MemRefType,
     ModuleOp,
-    StringAttr,
-    TensorType,
     UnitAttr,
     i64,
 )
-from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, Region, SSAValue
+from xdsl.ir import Block, BlockArgument, SSAValue
 
 from ...core.ir.answers import kept_answers
-from ...core.ir.cloning import clone_op
 from ...core.ir.walk import ops_of
 from ...core.messages.origins import inherit
 from ...core.passes.applications import allowed
 from ...core.passes.base import StepwellPass
-from ...core.roles import INSTANCES, PREPACKED, PREPARE, REASON, SHARE, TILING, WRITTEN, prepare_function, prepare_key
-from ...dialects.graph.calls import CallKernelOp
-from ...dialects.graph.constants import WeightOp
+from ...core.roles import PREPACKED, REASON, SHARE, TILING, WRITTEN
 from ...dialects.schedule import DotsAttr, TileRegistersAttr, WinogradAttr
 from ...dialects.tensor_loop import BlockOp, FuncOp, GridOp
-from ...dialects.traits import constant_kind
 from ...lazy_dataclass import dataclass
 from ...machine.machine import Machine
 from ...machine.named import chosen_machine
@@ -54,16 +43,19 @@ from ..packed.panels import emit_panels
 from ..packed.panels import panels_type as packed_type
 from ..packed.product import PackedProduct, packed_product_of
 from ..packed.schedule import tile_packed
-from ..products.panels import emit_packing, panels_type
+from ..products.packing import emit_packing
+from ..products.panels import panels_type
 from ..products.tile_contraction import tile_contraction
 from ..winograd.plan import Plan, Winograd, filters_type
 from ..winograd.schedule import tile_winograd
 from ..winograd.transforms import emit_filters
-from .constants import STORED, Constants
+from .constants import Constants
 from .decide import Options, chosen_for, decide_product, handing_on
 from .given_choices import winograd_for
+from .moved_weights import MovedWeight, moved_weight
 from .parallelize import lift_grains
 from .plan_schedules import OF_ITS_OWN, asked_to_prepack
+from .prepare_functions import PrepareFunctions
 
 
 @dataclass(frozen=True)
@@ -76,6 +68,7 @@ class PrepackWeightsPass(StepwellPass):
     the calls of a kernel take, listed in its `stepwell.instances` (docs/architecture.md). The product is cut into
     register tiles on the way, as `schedule-cpu` does, for `target` (docs/targets.md). Filters of 3x3 are transformed
     where that saves time (`winograd/transforms.py`), or where a block asks for it, unless `winograd` is false.
+    Weights that a prepare function only moves, as when axes are permuted, are read where they are (`moved_weights.py`).
     Subnormal weights slow processors down, so they become zeros unless `subnormals` is true. `flush` is as that of
     `schedule-cpu`.
 
@@ -106,6 +99,7 @@ class PrepackWeightsPass(StepwellPass):
             for grid in ops_of(kernel.body, GridOp):
                 if grid.parent is not None and packer.pack(kernel, grid):
                     self.count("weights packed")
+        packer.finish()
         inherit(op)
 
 
@@ -235,17 +229,12 @@ class _Packer:
         self.options = Options(chosen_machine(options.target), options.winograd, options.flush)
         self.target = self.options.target
         self.subnormals = options.subnormals
-        self._used = {op.sym_name.data for op in module.ops if isinstance(op, func.FuncOp | FuncOp)}
-        self._numbers: dict[str, Iterator[int]] = {}
         self._constants = Constants(module)
-        self._prepare = self._constants.prepare
-        self._callers = Counter(call.callee.string_value() for call in ops_of(module, func.CallOp))
+        self._prepare = PrepareFunctions(module, self._constants.prepare)
 
-    def _fresh(self, prefix: str) -> str:
-        names = (f"{prefix}{number}" for number in self._numbers.setdefault(prefix, count()))
-        name = next(name for name in names if name not in self._used)
-        self._used.add(name)
-        return name
+    def finish(self) -> None:
+        """Erases what nothing needs any more."""
+        self._prepare.erase_unused_kernels()
 
     def pack(self, kernel: FuncOp, grid: GridOp) -> bool:
         """Packs the weight of the contraction in `grid`, if it is one with a constant weight."""
@@ -286,13 +275,14 @@ class _Packer:
         """Gives every call of `kernel` the new form of an operand of `block`, which a prepare function makes."""
         assert isinstance(operand.buffer, BlockArgument)
         calls, position = self._constants.users(kernel), operand.buffer.index
-        sources = [call.inputs[position] for call in calls]
-        packing = self._packing(block, operand, form)
-        made = self._all_prepared(list(dict.fromkeys(sources)), packing, form.type)
-        for call, source in zip(calls, sources, strict=True):
-            call.operands[position] = made[source]
+        sources = list(dict.fromkeys(call.inputs[position] for call in calls))
+        leaves = self._leaves(sources, operand, form)
+        packing = self._packing(block, operand, form, next(iter(leaves.values()), None))
+        made = self._prepare.packed(sources, leaves, packing, form.type)
+        for call in calls:
+            call.operands[position] = made[call.inputs[position]]
         for source in {source.owner: source for source in made}.values():  # Several may be results of one op.
-            self._erase_unused(source)
+            self._prepare.erase_unused(source)
 
     def _form(self, c: Contraction) -> _Tiled:
         """
@@ -316,104 +306,38 @@ class _Packer:
             return _BytePanels(c, self.target)
         return _Panels(c, tiling_for(c, True, self.target), not self.subnormals)
 
-    def _packing(self, block: BlockOp, operand: Operand, form: _Form) -> FuncOp:
-        """Builds the loop function that puts an operand of `block` into that form."""
-        source_type = operand.type
+    def _leaves(self, sources: list[SSAValue], operand: Operand, form: _Form) -> dict[SSAValue, MovedWeight]:
+        """
+        Returns the weights that prepare functions make `sources` of, if all of them only move elements, and in the same
+        way, and the form reads them where they are.
+        """
+        if not isinstance(form, _Panels | _BytePanels):
+            return {}
+        prepare, extents = self._prepare, form.c.extents
+        found = {
+            source: moved_weight(source, operand, extents, prepare.functions, prepare.kernels) for source in sources
+        }
+        leaves = {source: leaf for source, leaf in found.items() if leaf is not None}
+        ways = {(leaf.type, leaf.indices) for leaf in leaves.values()}
+        return leaves if len(leaves) == len(sources) and len(ways) == 1 else {}
+
+    def _packing(self, block: BlockOp, operand: Operand, form: _Form, moved: MovedWeight | None) -> FuncOp:
+        """Builds the loop function that puts an operand of `block` into a form, of a weight as it is or `moved`."""
+        source_type = operand.type if moved is None else moved.type
         function = FuncOp.create_named(
-            self._fresh(f"pack_{form.name}"), [source_type], [form.type], ["weight", form.name], visibility="private"
+            self._prepare.fresh(f"pack_{form.name}"),
+            [source_type],
+            [form.type],
+            ["weight", form.name],
+            visibility="private",
         )
         function.attributes[WRITTEN] = UnitAttr()
         function.location = block.location
         (weight,), (made,) = function.inputs, function.outputs
-        form.emit(function.body.block, Operand(weight, operand.indices), made)
+        indices = operand.indices if moved is None else moved.indices
+        form.emit(function.body.block, Operand(weight, indices), made)
         self.module.body.block.add_op(function)
         return function
-
-    def _all_prepared(
-        self, sources: list[SSAValue], packing: FuncOp, packed_type: MemRefType
-    ) -> dict[SSAValue, SSAValue]:
-        """
-        Returns the packed forms of weights. One prepare function makes all those that are read from the side-car
-        (`merge-prepare-functions`).
-        """
-        made: dict[SSAValue, SSAValue] = {}
-        instances: dict[str, Attribute] = {}
-        shared: Operation | None = None
-        for source in sources:
-            owner = source.owner
-            if not isinstance(owner, WeightOp) or prepare_function(owner.weight_key) is not None:
-                made[source] = self._prepared(source, packing, packed_type)
-            elif shared is None:
-                made[source] = self._prepared(source, packing, packed_type)
-                shared = made[source].owner  # pyright: ignore[reportAssignmentType]
-            else:
-                name = self._fresh("prepare_panels")
-                instances[name] = ArrayAttr([StringAttr(owner.weight_key)])
-                use = WeightOp(prepare_key(name, 0), TensorType(packed_type.element_type, packed_type.get_shape()))
-                made[source] = self._used_after(owner, use)
-        if instances:
-            assert isinstance(shared, func.CallOp)
-            self._prepare[shared.callee.string_value()].attributes[INSTANCES] = DictionaryAttr(instances)
-        return made
-
-    @staticmethod
-    def _used_after(owner: Operation, use: Operation) -> SSAValue:
-        """Returns the result of `use`, put after `owner`."""
-        use.location = owner.location
-        assert owner.parent is not None
-        owner.parent.insert_op_after(use, owner)
-        return use.results[0]
-
-    def _prepared(self, source: SSAValue, packing: FuncOp, packed_type: MemRefType) -> SSAValue:
-        """Returns the packed form of `source`, made by a prepare function."""
-        owner = source.owner
-        assert isinstance(owner, Operation)
-        result_type = TensorType(packed_type.element_type, packed_type.get_shape())
-        body = Block()
-        if constant_kind(owner) in STORED:
-            leaf = clone_op(owner)
-            body.add_op(leaf)
-            value: SSAValue = leaf.results[0]
-        else:
-            value = self._inlined(owner, source, body)
-        call = CallKernelOp(packing.sym_name.data, [value], [result_type])
-        body.add_ops([call, func.ReturnOp(*call.results)])
-        name = self._fresh("prepare_panels")
-        function = func.FuncOp(name, FunctionType.from_lists([], [result_type]), Region(body), "private")
-        function.attributes[PREPARE] = UnitAttr()
-        self.module.body.block.add_op(function)
-        self._prepare[name] = function
-        self._callers[name] += 1
-        for op in (call, function):
-            op.location = owner.location
-        return self._used_after(owner, func.CallOp(name, [], [result_type]))
-
-    def _erase_unused(self, source: SSAValue) -> None:
-        """Erases the ops that only made the weight in its old form."""
-        owner = source.owner
-        assert isinstance(owner, Operation)
-        if any(result.first_use is not None for result in owner.results):
-            return
-        owner.detach()
-        owner.erase()
-        if isinstance(owner, func.CallOp):
-            name = owner.callee.string_value()
-            self._callers[name] -= 1
-            if not self._callers[name]:
-                function = self._prepare.pop(name)
-                function.detach()
-                function.erase()
-
-    def _inlined(self, call: Operation, source: SSAValue, body: Block) -> SSAValue:
-        """Copies the body of the prepare function that `call` calls. Returns the value that stands for `source`."""
-        assert isinstance(call, func.CallOp) and isinstance(source, OpResult)
-        function = self._prepare[call.callee.string_value()]
-        values: dict[SSAValue, SSAValue] = {}
-        for op in function.body.block.ops:
-            if isinstance(op, func.ReturnOp):
-                return values[op.arguments[source.index]]
-            body.add_op(clone_op(op, values))
-        raise AssertionError("a function without a return")
 
     @staticmethod
     def _change_kernel(

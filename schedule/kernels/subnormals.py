@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from xdsl.dialects import arith, math
 from xdsl.dialects.builtin import FloatAttr, VectorType
-from xdsl.ir import Block, Region, SSAValue
+from xdsl.ir import Block, Operation, Region, SSAValue
 
 from ...core.ir.element_types import dtype_name
 from ...dialects import tile
@@ -24,16 +24,29 @@ def without_subnormals(builder: ScheduledNest, value: SSAValue) -> SSAValue:
     are.
     """
     assert isinstance(value.type, VectorType)
-    element = value.type.element_type
+    block = Block(arg_types=[value.type.element_type])
+    ops = _chosen(block.args[0])
+    if not ops:
+        return value
+    block.add_ops([*ops, tile.YieldOp(ops[-1].results[0])])
+    return builder.add(tile.MapOp([value], value.type, Region(block))).result
+
+
+def number_without_subnormals(builder: ScheduledNest, value: SSAValue) -> SSAValue:
+    """Returns the number `value`, or zero where it is a subnormal number of f32 or f64."""
+    for op in _chosen(value):
+        value = builder.add(op).results[0]
+    return value
+
+
+def _chosen(number: SSAValue) -> list[Operation]:
+    """Returns ops that compute zero of a subnormal number and else the number, none for other types."""
+    element = number.type
     bound = LEAST_NORMAL.get(dtype_name(element) or "")
     if bound is None:
-        return value
-    block = Block(arg_types=[element])
-    number = block.args[0]
+        return []
     size = math.AbsFOp(number)
     least = arith.ConstantOp(FloatAttr(bound, element))  # pyright: ignore[reportArgumentType, reportCallIssue]
     zero = arith.ConstantOp(FloatAttr(0.0, element))  # pyright: ignore[reportArgumentType, reportCallIssue]
     small = arith.CmpfOp(size, least, "olt")
-    chosen = arith.SelectOp(small, zero, number)
-    block.add_ops([size, least, zero, small, chosen, tile.YieldOp(chosen.result)])
-    return builder.add(tile.MapOp([value], value.type, Region(block))).result
+    return [size, least, zero, small, arith.SelectOp(small, zero, number)]

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from math import ceil
 
 from xdsl.dialects import scf
@@ -265,11 +264,3 @@ def panels_type(c: Contraction, tiling: Tiling) -> list[int]:
     batch = [c.extents[axis] for axis in c.outer if axis in c.b.axes()]
     depth, pair = (c.extent(c.k) // PAIR, [PAIR]) if tiling.in_pairs else (c.extent(c.k), [])
     return [*batch, panels, *(c.extents[axis] for axis in c.reduce), depth, tiling.tile.columns, *pair]
-
-
-def emit_packing(block: Block, c: Contraction, tiling: Tiling, packed: SSAValue, clean: bool = False) -> None:
-    """Appends the nests that copy all of b into panels to `block`. With `clean` zeros replace subnormal numbers."""
-    builder = ScheduledNest(block, c.block)
-    emitter = PackedPanels(builder, c, replace(tiling, depth_blocks=1, panels=None), packed)
-    emitter.clean = clean
-    emitter.pack_all()

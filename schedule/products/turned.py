@@ -19,6 +19,7 @@ from ..kernels.contraction import Contraction, Operand
 from ..kernels.decisions import may_take
 from ..kernels.epilogue import place_of
 from ..kernels.scheduled_nest import Bound, Index
+from ..kernels.subnormals import without_subnormals
 from ..kernels.widening import widened
 from .panels import PackedPanels
 from .transpose import Transpose, transpose_of
@@ -162,6 +163,7 @@ class TurnedPanels(PackedPanels):
         place = place_of(builder, c.b, at, c.n if is_tile else None, c.k if is_tile else c.n)
         type_ = vector_type(c.b.type.element_type, shape)
         loaded = builder.add(tile.LoadOp(place.buffer, place.indices, type_, place.along, place.by)).result
+        loaded = without_subnormals(builder, loaded) if self.clean else loaded
         stored = builder.add(tile.TransposeOp(loaded)).result if is_tile else loaded
         stored = widened(builder, stored, c.tile_element) if self.widens else stored
         panels = self._packed(at, (0, *panel), at[c.k])
