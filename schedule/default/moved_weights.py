@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from math import prod
 
 from xdsl.dialects import func, memref
-from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, MemRefType, TensorType
-from xdsl.ir import BlockArgument, Operation, OpResult, SSAValue
+from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, MemRefType
+from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
 
 from ...analysis.access_regions import body_accesses
@@ -30,13 +30,9 @@ class MovedWeight:
     """A stored weight, and where an operand that is made of it by moving elements has its elements there."""
 
     leaf: Operation
+    type: Attribute
+    """Its type in kernels."""
     indices: Indices
-
-    @property
-    def type(self) -> MemRefType:
-        type_ = self.leaf.results[0].type
-        assert isinstance(type_, TensorType)
-        return MemRefType(type_.element_type, type_.get_shape())
 
 
 def moved_weight(
@@ -61,8 +57,9 @@ def moved_weight(
     leaf, move, end = ops
     if list(move.inputs) != list(leaf.results) or list(end.operands) != list(move.results):
         return None
-    indices = indices_in_source(kernels[move.callee_name], operand.indices, extents)
-    return None if indices is None else MovedWeight(leaf, indices)
+    kernel = kernels[move.callee_name]
+    indices = indices_in_source(kernel, operand.indices, extents)
+    return None if indices is None else MovedWeight(leaf, kernel.inputs[0].type, indices)
 
 
 def indices_in_source(kernel: FuncOp, indices: Indices, extents: Sequence[int]) -> Indices | None:

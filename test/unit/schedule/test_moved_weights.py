@@ -116,6 +116,29 @@ def test_convolutions_with_filters_of_onnx(machine: str, element: str, taps: int
     np.testing.assert_array_equal(np.asarray(found).astype(np.float64), expected.astype(kind).astype(np.float64))
 
 
+@pytest.mark.parametrize("element", ["i8", "ui8"])
+@pytest.mark.parametrize("machine", ["x86-64-v3", "zen5"])
+def test_filters_of_bytes(machine: str, element: str) -> None:
+    """Kernels have bytes without a sign, which weights of `ui8` have."""
+    kind = np.uint8 if element == "ui8" else np.int8
+    image, filters = f"tensor<1x5x5x32x{element}>", f"tensor<48x32x3x3x{element}>"
+    turned, result = f"tensor<3x3x32x48x{element}>", "tensor<1x3x3x48xi32>"
+    text = f"""
+func.func @main(%x: {image}) -> {result} {{
+  %s = graph.weight "w" : {filters}
+  %w = graph.permute_dims %s, axes = [2, 3, 1, 0] : ({filters}) -> {turned}
+  %y = graph.conv2d %x, %w, data_layout = "NHWC", kernel_layout = "HWIO", out_dtype = i32
+      : ({image}, {turned}) -> {result}
+  func.return %y : {result}
+}}"""
+    x, w = (np.abs(small_integers(seed, *shape)) for seed, shape in ((1, (1, 5, 5, 32)), (2, (48, 32, 3, 3))))
+    windows = np.lib.stride_tricks.sliding_window_view(x, (3, 3), axis=(1, 2))
+    with scheduled_for(machine):
+        executable = stepwell.compile(text, weights={"w": w.astype(kind)}, threads=1, cache=False)
+    (found,) = executable(x.astype(kind))
+    np.testing.assert_array_equal(found, np.einsum("nhwcij,ocij->nhwo", windows, w))
+
+
 def test_nothing_turns_the_weights_before() -> None:
     """The kernel that only moves elements is gone. One prepare function packs both weights of the side-car."""
     text = product((70, 64), (1, 0), 1, 8, "f32")
