@@ -7,8 +7,11 @@ import mmap
 import sys
 from contextlib import suppress
 from functools import cache
+from io import FileIO
 from pathlib import Path
 from typing import Final
+
+import numpy as np
 
 WORTH_IT: Final = 32 << 20
 """Bytes of packed weights from which on it matters what else the process holds. It takes some milliseconds."""
@@ -44,13 +47,24 @@ def _pages_of_llvm() -> list[tuple[int, int]]:
     cannot: the dynamic linker has written them, so some of their pages are anonymous.
     """
     found: list[tuple[int, int]] = []
-    place: tuple[int, int] | None = None
-    for line in Path("/proc/self/smaps").read_text(encoding="utf-8", errors="replace").splitlines():
+    for line in Path("/proc/self/maps").read_text(encoding="utf-8", errors="replace").splitlines():
         fields = line.split(maxsplit=5)
-        if not fields[0].endswith(":"):
+        if len(fields) == 6 and fields[1] in ("r-xp", "r--p") and Path(fields[5]).name.startswith("libllvmlite"):
             first, _, last = fields[0].partition("-")
-            ours = len(fields) == 6 and fields[1] in ("r-xp", "r--p") and Path(fields[5]).name.startswith("libllvmlite")
-            place = (int(first, 16), int(last, 16)) if ours else None
-        elif place is not None and fields[:2] == ["Anonymous:", "0"]:
-            found.append(place)
-    return found
+            found.append((int(first, 16), int(last, 16)))
+    with Path("/proc/self/pagemap").open("rb", buffering=0) as pages:
+        return [place for place in found if _is_file(pages, *place)]
+
+
+def _is_file(pages: FileIO, start: int, end: int) -> bool:
+    """
+    Returns whether all pages of a mapping are those of a file. `smaps` says so too, but takes 25 ms for all mappings.
+
+    Each page has 8 bytes in `pages`. Bit 63 is set for one in memory, bit 62 for one that is swapped out, and bit 61
+    for one of a file (Linux, Documentation/admin-guide/mm/pagemap.rst).
+    """
+    pages.seek(start // mmap.PAGESIZE * 8)
+    size = (end - start) // mmap.PAGESIZE * 8
+    entries = np.frombuffer(pages.read(size), "<u8")
+    states = entries >> np.uint64(61)
+    return entries.nbytes == size and not ((states >= 2) & (states % 2 == 0)).any()

@@ -105,3 +105,20 @@ def test_those_that_read_each_other_are_packed_in_order(monkeypatch: pytest.Monk
     done: list[str] = []
     run_all(entries, 4, lambda each: done.append(each.name))
     assert done == list("abcd")
+
+
+@linux
+def test_pages_that_the_linker_has_written_stay() -> None:
+    """They are the mappings of which `smaps` tells no anonymous pages."""
+    stepwell.compile("func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {\n  return %x : tensor<4xf32>\n}\n")
+    wanted: list[int] = []
+    start = None
+    for line in Path("/proc/self/smaps").read_text().splitlines():
+        fields = line.split()
+        if not fields[0].endswith(":"):
+            ours = "libllvmlite" in fields[-1] and fields[1] in ("r-xp", "r--p")
+            start = int(fields[0].partition("-")[0], 16) if ours else None
+        elif start is not None and fields[:2] == ["Anonymous:", "0"]:
+            wanted.append(start)
+    assert [first for first, _ in memory._pages_of_llvm()] == wanted
+    assert len(wanted) > 1
