@@ -11,7 +11,7 @@ from math import prod
 from xdsl.dialects import func, memref
 from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, MemRefType
 from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, SSAValue
-from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
+from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
 from ...analysis.access_regions import body_accesses
 from ...analysis.affine import is_linear, linear_terms, normal_form
@@ -22,6 +22,7 @@ from ...dialects.traits import constant_kind
 from ...lazy_dataclass import dataclass
 from ..kernels.contraction import Indices, Operand, bound_in_order
 from ..kernels.epilogue import maps_only
+from ..products.turned import is_whole
 from .constants import STORED
 
 
@@ -71,7 +72,7 @@ def indices_in_source(kernel: FuncOp, indices: Indices, extents: Sequence[int]) 
     are `[n, k]`. Axes that are joined, `y[ij, k] = x[k, ij]`, come apart again.
     """
     copy = _copy_of(kernel)
-    if copy is None:
+    if copy is None or not all(map(is_linear, indices)):
         return None
     loaded, stored = copy
     values: dict[int, AffineExpr] = {}
@@ -111,19 +112,8 @@ def _copy_of(kernel: FuncOp) -> tuple[Operand, Operand] | None:
         operands.append(Operand(access.buffer, tuple(map(normal_form, indices))))
     loaded, stored = operands
     known = _argument_of(loaded.buffer) is kernel.inputs[0] and _argument_of(stored.buffer) is kernel.outputs[0]
-    return (loaded, stored) if known and _is_whole(stored, block.extents) else None
-
-
-def _is_whole(stored: Operand, extents: Sequence[object]) -> bool:
-    """Returns whether each dimension of what is stored has an axis of its own that goes through all of it."""
-    axes = [index.position for index in stored.indices if isinstance(index, AffineDimExpr)]
-    for index, size in zip(stored.indices, stored.type.get_shape(), strict=True):
-        if isinstance(index, AffineDimExpr):
-            if extents[index.position] != size:
-                return False
-        elif size != 1 or index != AffineConstantExpr(0):
-            return False
-    return len(set(axes)) == len(axes)
+    once = all(extent == 1 or axis in stored.axes() for axis, extent in enumerate(block.extents))
+    return (loaded, stored) if known and once and is_whole(stored, block.extents) else None
 
 
 def _argument_of(buffer: SSAValue) -> SSAValue:

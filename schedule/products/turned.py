@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from xdsl.dialects import memref
@@ -59,7 +60,7 @@ def turned(c: Contraction) -> Turned | None:
     found = transpose_of(grids[0]) if grids[0].name == "tensor_loop.grid" else None  # pyright: ignore
     if found is None or found.out.buffer is not c.b.buffer or not may_take(c.block, found.block, LeftOutAttr):
         return None
-    if not found.is_copy or not _is_whole(found) or _is_written_later(found):
+    if not found.is_copy or not is_whole(found.out, found.extents) or _is_written_later(found):
         return None
     result = Turned(found, c.b.buffer)
     operand = result.operand(c.b)
@@ -82,13 +83,14 @@ def _users(buffer: SSAValue) -> list[Operation]:
     return list(found)
 
 
-def _is_whole(t: Transpose) -> bool:
-    """Returns whether every element of the copy has axes of its own."""
-    shape = t.out.type.get_shape()
-    for index, size in zip(t.out.indices, shape, strict=True):
+def is_whole(stored: Operand, extents: Sequence[object]) -> bool:
+    """Returns whether each dimension of what is stored has an axis of its own that goes through all of it."""
+    axes: set[int] = set()
+    for index, size in zip(stored.indices, stored.type.get_shape(), strict=True):
         if isinstance(index, AffineDimExpr):
-            if t.extents[index.position] != size:
+            if extents[index.position] != size or index.position in axes:
                 return False
+            axes.add(index.position)
         elif size != 1 or index != AffineConstantExpr(0):
             return False
     return True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import permutations
 from typing import Any
 
@@ -181,6 +182,33 @@ func.func @main(%x: tensor<8x64xf32>) -> tensor<8x70xf32> {{
     values, x = (np.random.default_rng(0).standard_normal(s).astype(np.float32) for s in ((70, 64), (8, 64)))
     (found,) = stepwell.compile(text, weights={"w": values}, cache=False)(x)
     np.testing.assert_allclose(found, x.astype(np.float64) @ np.exp(values.astype(np.float64)).T, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("stored", "moved", "expected"),
+    [
+        ((70, 64), "strided_slice %s, axes = [1], begin = [-1], end = [-65], strides = [-1]", lambda w: w[:, ::-1]),
+        ((90, 64), "strided_slice %s, axes = [0], begin = [0], end = [70], strides = [1]", lambda w: w[:70]),
+        ((90, 64), "strided_slice %s, axes = [0], begin = [20], end = [90], strides = [1]", lambda w: w[20:]),
+        ((70, 128), "strided_slice %s, axes = [1], begin = [0], end = [128], strides = [2]", lambda w: w[:, ::2]),
+        ((1, 64), "broadcast_to %s, shape = [70, 64]", lambda w: np.broadcast_to(w, (70, 64))),
+    ],
+)
+def test_weights_that_are_moved_in_other_ways(
+    stored: tuple[int, int], moved: str, expected: Callable[[Array], Array]
+) -> None:
+    """Reversed, left out or repeated elements: whatever the panels are made of, the product is right."""
+    s, m = type_of(stored, "f32"), type_of((70, 64), "f32")
+    text = f"""
+func.func @main(%x: tensor<8x70xf32>) -> tensor<8x64xf32> {{
+  %s = graph.weight "w" : {s}
+  %m = graph.{moved} : ({s}) -> {m}
+  %y = graph.matmul %x, %m : (tensor<8x70xf32>, {m}) -> tensor<8x64xf32>
+  func.return %y : tensor<8x64xf32>
+}}"""
+    w, x = small_integers(0, *stored).astype(np.float32), small_integers(2, 8, 70).astype(np.float32)
+    (found,) = stepwell.compile(text, weights={"w": w}, cache=False)(x)
+    np.testing.assert_array_equal(found, x @ expected(w))
 
 
 def test_a_weight_that_something_else_reads_stays() -> None:
