@@ -14,7 +14,7 @@ from ...core.ir.element_types import byte_size
 from ...core.roles import BUFFER_ALIGNMENT, TEMPORARY
 from ..shared.row_indices import row_inside, rows_at
 
-STACK_BYTES = 16384
+ROWS_BYTES = 16384
 """The most bytes of the rows of an iteration that go on the stack. They are a part of a first-level cache."""
 
 
@@ -62,7 +62,7 @@ def _keep_row(buffer: BlockArgument) -> bool:
             break
         rows |= found
     kept = MemRefType(type_.element_type, [rows.get(number, size) for number, size in enumerate(type_.get_shape())])
-    if not rows or not 0 < byte_size(kept) <= STACK_BYTES:
+    if not rows or not 0 < byte_size(kept) <= ROWS_BYTES:
         return False
     _move(buffer, kept, list(rows), accesses)
     return True

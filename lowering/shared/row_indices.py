@@ -27,7 +27,7 @@ def rows_at(index: SSAValue, variable: SSAValue) -> int:
 
 
 def row_inside(index: SSAValue) -> BlockArgument | None:
-    """Returns `%r` of an index `%i * 4 + %r` that is the variable of a loop."""
+    """Returns `%r` of an index `%i * 4 + %r` that is the variable of a loop, and not what the loop carries."""
     if not isinstance(index.owner, arith.AddiOp) or not isinstance(index.owner.rhs, BlockArgument):
         return None
-    return index.owner.rhs
+    return index.owner.rhs if index.owner.rhs.index == 0 else None

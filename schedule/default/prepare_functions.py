@@ -24,7 +24,7 @@ from ...core.ir.walk import ops_of
 from ...core.roles import INSTANCES, PREPARE, prepare_function, prepare_key
 from ...dialects.graph.calls import CallKernelOp
 from ...dialects.graph.constants import WeightOp
-from ...dialects.tensor_loop import FuncOp
+from ...dialects.tensor_loop import CallOp, FuncOp
 from ...dialects.traits import constant_kind
 from .constants import STORED
 from .moved_weights import MovedWeight
@@ -131,7 +131,10 @@ class PrepareFunctions:
 
     def erase_unused_kernels(self) -> None:
         """Erases the private kernels that only prepare functions have called which are gone."""
-        called = {call.callee_name for call in ops_of(self.module, CallKernelOp)} if self._left else set[str]()
+        if not self._left:
+            return
+        called = {call.callee_name for call in ops_of(self.module, CallKernelOp)}
+        called |= {call.callee.string_value() for call in ops_of(self.module, CallOp)}
         for name in self._left - called:
             kernel = self.kernels[name]
             if kernel.sym_visibility is not None and kernel.sym_visibility.data == "private":
