@@ -43,6 +43,12 @@ TEMPORARY: Final = "stepwell.temporary"
 IN_PLACE: Final = "stepwell.in_place"
 """Marks an output of a kernel that holds an input when the kernel is called."""
 
+IN_PLACE_COPY: Final = "stepwell.in_place_copy"
+"""
+The copy of a kernel that finds inputs in an output, on the declaration of one that has been lowered before its callers:
+the name of the copy, with the number of the output and the positions of the inputs.
+"""
+
 # Of a function
 
 SIGNATURE: Final = "stepwell.signature"

@@ -1,74 +1,203 @@
 """
-The lowering from loops to the llvm dialect one kernel after the other, so that LLVM has the first ones early.
+The lowering of kernels to the llvm dialect one after the other, so that LLVM has the first ones early.
 
-The passes of `TO_LLVM` look at one function at a time. So what they make of a kernel is the same whether they run over
-the whole module, one after the other, or over the kernel alone, all in a row. In the second order LLVM can compile the
-first kernel while the next one is lowered.
+What the passes from `prepack-weights` on make of a kernel depends on the kernel and on its calls, and `bufferize` looks
+at all of the program only where calls could let a result take the place of an operand. So what they make of a kernel is
+the same whether they run over the whole module, one after the other, or over the kernel alone, all in a row. In the
+second order LLVM can compile the first kernel while the next one is lowered.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple, Protocol
 
+from xdsl.context import Context
 from xdsl.dialects import cf, func, llvm, memref
-from xdsl.dialects.builtin import MemRefType, ModuleOp, StringAttr, SymbolRefAttr
+from xdsl.dialects.builtin import FunctionType, MemRefType, ModuleOp, StringAttr, SymbolRefAttr, UnitAttr
 from xdsl.ir import Attribute, Operation, Region
 from xdsl.passes import ModulePass
 
+from ..analysis.in_place import may_overwrite
+from ..core.ir.cloning import clone_op
 from ..core.ir.symbols import fresh_name
 from ..core.ir.walk import ops_of, walk
-from ..core.roles import LINK_NAME, NOALIAS, PREPARE
+from ..core.passes.stepwise import Steps, StepwisePass
+from ..core.roles import LINK_NAME, NOALIAS, PREPARE, SIGNATURE
+from ..dialects.graph.calls import CallKernelOp
 from ..dialects.tensor_loop import CallOp, FuncOp
+from .buffers.bufferize import BufferizePass
+from .buffers.copies import Places, become_copy, declare_copy, names_of
+from .buffers.kernels import hoist
+from .buffers.sharing import places_of_calls
 from .llvm.listening import FEWEST, tell
 from .llvm.stubs import make_stub
+from .loops_to_scf.lower_loops_to_scf import NO_INLINE
 from .pipelines import TO_LLVM
 from .scf.guard_divisions import SIGNED, UNSIGNED
 
-Run = Callable[[ModulePass, int, ModuleOp], None]
-"""Runs one pass, which has this number among those of the pipeline, on a module."""
+Work = Callable[[Context, ModuleOp], Any]
+
+
+class Run(Protocol):
+    """Runs a pass, which has this number among those given, on a module. With `work` it runs that part of the pass."""
+
+    def __call__(self, pass_: ModulePass, number: int, module: ModuleOp, work: Work | None = None) -> Any: ...
+
 
 CHECKED = (cf.AssertOp, memref.AllocOp, *SIGNED, *UNSIGNED)
 """The ops of functions that may fail. `guard-divisions` adds checks to divisions."""
 
+BEFORE_LLVM = ("prepack-weights", "apply-schedule-plan", "merge-prepare-functions", "bufferize")
+"""The passes before `TO_LLVM` that most kernels can go through one after the other."""
+
 
 def first_of_lowering(passes: Sequence[ModulePass]) -> int | None:
-    """Returns the place from which `passes` are those of `TO_LLVM`, or `None` where they do not end in them."""
-    start = len(passes) - len(TO_LLVM)
-    return start if start >= 0 and tuple(each.name for each in passes[start:]) == TO_LLVM else None
-
-
-def lower_kernels_first(module: ModuleOp, passes: Sequence[ModulePass], run: Run) -> bool:
     """
-    Runs the `passes` of `TO_LLVM` on each large kernel of `module`, tells of it, and then runs them on the rest.
-
-    The module is the same as if `passes` had run on all of it, but for kernels whose bodies are needed no more, which
-    are stubs. Returns False, and does nothing, where there are fewer than two such kernels. Kernels with checks are
-    lowered with the rest, since checks are numbered over the module.
+    Returns the place from which `passes` are those that kernels can go through one after the other, or `None` where
+    they do not end in these.
     """
-    kernels = _kernels(module)
+    names = tuple(each.name for each in passes)
+    for ending in ((*BEFORE_LLVM, *TO_LLVM), TO_LLVM):
+        if names[-len(ending) :] == ending:
+            return len(names) - len(ending)
+    return None
+
+
+def lower_kernels_first(module: ModuleOp, passes: Sequence[ModulePass], run: Run) -> int:
+    """
+    Runs `passes`, which are `TO_LLVM` or these after `BEFORE_LLVM`. Returns how many kernels have gone through them
+    alone. Each of these is told of. The module is the same as if each pass had run on all of it, but for kernels whose
+    bodies are needed no more, which are stubs.
+
+    Kernels with checks are lowered with the rest, since checks are numbered over the module. Where there are fewer than
+    two kernels, none goes alone.
+    """
+    order = _Order(passes, run)
+    alone = _Alone(order)
+    if order.to_scf:
+        _lower_before_buffers(module, order, alone)
+    kernels = _kernels(module, CallOp)
+    if len(kernels) + len(alone.lowered) >= FEWEST:
+        calls = Counter(_callees(module, CallOp))
+        for kernel in kernels:
+            alone.lower(_take_out(kernel), kernel, calls[kernel.sym_name.data])
+    order.run(order.to_scf, module)
+    alone.put_checked()
+    for number in range(order.to_scf + 1, len(passes)):
+        order.run(number, module)
+    _put_back(module, alone.lowered)
+    return len(alone.lowered)
+
+
+class _Order:
+    """Passes by their number."""
+
+    def __init__(self, passes: Sequence[ModulePass], run: Run):
+        self.passes = passes
+        self._run = run
+        self.to_scf = len(passes) - len(TO_LLVM)
+        """The number of `lower-loops-to-scf`."""
+
+    def run(self, number: int, module: ModuleOp, work: Work | None = None) -> Any:
+        return self._run(self.passes[number], number, module, work)
+
+
+def _lower_before_buffers(module: ModuleOp, order: _Order, alone: _Alone) -> None:
+    """
+    Runs the passes up to `bufferize`, and lowers kernels on the way.
+
+    That pass gives kernels arguments for their temporaries, and makes copies whose results take the place of operands.
+    Declarations tell it what has been done. A kernel of which its calls may want several copies waits for it.
+    """
+    packing, buffers = order.passes[0], order.passes[order.to_scf - 1]
+    assert isinstance(packing, StepwisePass) and isinstance(buffers, BufferizePass)
+    kernels = {kernel.sym_name.data for kernel in _kernels(module, CallKernelOp)}
     if len(kernels) < FEWEST:
-        return False
-    places = {kernel.sym_name.data: _take_out(kernel) for kernel in kernels}
-    run(passes[0], 0, module)
-    lowered: dict[str, Lowered] = {}
-    for kernel in kernels:
+        kernels.clear()
+    calls = places_of_calls(module, _entries(module))
+    shares = buffers.reuse and buffers.in_place
+    waiting: list[tuple[func.FuncOp, FuncOp]] = []
+    steps: Steps = order.run(0, module, packing.begin)
+    for kernel in steps.functions:
+        assert isinstance(kernel, FuncOp)
+        order.run(0, module, lambda *_, kernel=kernel: steps.take(kernel))
         name = kernel.sym_name.data
-        own = ModuleOp([kernel])
-        run(passes[0], 0, own)
-        _carry_over(places[name], own)
-        if ops_of(own, *CHECKED):
-            _put(places[name], _taken(own))
+        if name not in kernels:
             continue
-        for number, each in enumerate(passes[1:], 1):
-            run(each, number, own)
-        lowered[name] = Lowered.of(name, _taken(own))
-        if tell(name, [*lowered[name].ops, *lowered[name].outside]):
-            lowered[name].drop_bodies()
-    for number, each in enumerate(passes[1:], 1):
-        run(each, number, module)
-    _put_back(module, lowered)
-    return True
+        declaration = _take_out(kernel)
+        order.run(1, ModuleOp([kernel]))
+        kernel.detach()
+        wishes = _wishes(kernel, calls[name]) if shares else [None] * len(calls[name])
+        copies = len({*wishes} - {None})
+        if copies > 1 or (copies and len(kernel.outputs) > 1):
+            waiting.append((declaration, kernel))
+        else:
+            _lower_with_copy(module, declaration, kernel, wishes, alone)
+    order.run(0, module, lambda *_: steps.finish())
+    order.run(1, module)
+    for declaration, kernel in waiting:
+        _put(declaration, [kernel])
+    for number in range(2, order.to_scf):
+        order.run(number, module)
+
+
+def _wishes(kernel: FuncOp, calls: Sequence[Sequence[Places]]) -> list[Places | None]:
+    """Returns for each call the inputs that its result may take the place of."""
+    legal = {each: may_overwrite(kernel, *each) for each in {each for call in calls for each in call}}
+    return [next((each for each in call if legal[each]), None) for call in calls]
+
+
+def _lower_with_copy(
+    module: ModuleOp, declaration: func.FuncOp, kernel: FuncOp, wishes: Sequence[Places | None], alone: _Alone
+) -> None:
+    """Lowers a kernel, as far as calls want it, and its copy, as far as they wish one."""
+    kernel.attributes.pop(SIGNATURE, None)
+    hoist(kernel)
+    _declare(declaration, kernel)
+    usual = wishes.count(None)
+    places = next((each for each in wishes if each is not None), None)
+    copy = None
+    if places is not None:
+        copy = clone_op(kernel) if usual else kernel
+        copy.location = kernel.location
+        become_copy(copy, places, names_of(module))
+        declare_copy(declaration, places, copy.sym_name.data)
+    if usual:
+        alone.lower(declaration, kernel, usual)
+    if copy is not None:
+        alone.lower(_declaration_after(declaration, copy), copy, len(wishes) - usual)
+
+
+class _Alone:
+    """Kernels that go through the passes of `TO_LLVM` one after the other, outside of their module."""
+
+    def __init__(self, order: _Order):
+        self._order = order
+        self._checked: list[tuple[func.FuncOp, list[Operation]]] = []
+        self.lowered: dict[str, Lowered] = {}
+
+    def lower(self, declaration: func.FuncOp, kernel: FuncOp, calls: int) -> None:
+        """Lowers a kernel, which `declaration` stands for and which is called in so many places, and tells of it."""
+        name, own, order = kernel.sym_name.data, ModuleOp([kernel]), self._order
+        order.run(order.to_scf, own)
+        if calls > 1:
+            (function,) = own.ops
+            function.attributes[NO_INLINE] = UnitAttr()
+        if ops_of(own, *CHECKED):
+            self._checked.append((declaration, _taken(own)))
+            return
+        for number in range(order.to_scf + 1, len(order.passes)):
+            order.run(number, own)
+        lowered = self.lowered[name] = Lowered.of(name, _taken(own))
+        if tell(name, [*lowered.ops, *lowered.outside]):
+            lowered.drop_bodies()
+
+    def put_checked(self) -> None:
+        """Puts kernels with checks back, once the rest of the module is in scf as they are."""
+        for declaration, ops in self._checked:
+            _put(declaration, ops)
 
 
 class Lowered(NamedTuple):
@@ -88,18 +217,36 @@ class Lowered(NamedTuple):
                 make_stub(op)
 
 
-def _kernels(module: ModuleOp) -> list[FuncOp]:
-    """
-    Returns the private loop functions that entries call, and that depend on nothing else in the module.
+def _entries(module: ModuleOp) -> list[func.FuncOp]:
+    """Returns the functions that call kernels each time that the program runs."""
+    return [op for op in module.ops if isinstance(op, func.FuncOp) and PREPARE not in op.attributes]
 
-    Functions made of them are called after them. So no other name may begin with theirs and an underscore.
+
+def _kernels(module: ModuleOp, call: type[CallOp | CallKernelOp]) -> list[FuncOp]:
+    """
+    Returns the private loop functions that entries call by this op, and that depend on nothing else in the module.
+
+    Functions made of them are called after them. So no other name may begin with theirs and an underscore. On tensors,
+    prepare functions must not call them, since these may merge.
     """
     names = [op.properties.get("sym_name") for op in module.body.block.ops]
     longer = {prefix for name in names if isinstance(name, StringAttr) for prefix in _prefixes(name.data)}
-    entries = [op for op in module.ops if isinstance(op, func.FuncOp) and PREPARE not in op.attributes]
-    called = {call.callee.string_value() for entry in entries for call in ops_of(entry, CallOp)}
+    called = {each for entry in _entries(module) for each in _callees(entry, call)}
+    if call is CallKernelOp:
+        others = [op for op in module.ops if not isinstance(op, func.FuncOp) or PREPARE in op.attributes]
+        called -= {each for op in others for each in _callees(op, CallOp, CallKernelOp)}
     found = [op for op in module.ops if isinstance(op, FuncOp) and op.sym_name.data in called]
     return [op for op in found if op.sym_name.data not in longer and _is_alone(op)]
+
+
+def _callees(op: Operation, *calls: type[CallOp | CallKernelOp]) -> list[str]:
+    """Returns the loop functions that `op` calls by these ops."""
+    found: list[str] = []
+    for each in ops_of(op, *calls):
+        symbol = each.properties["callee"]
+        assert isinstance(symbol, SymbolRefAttr)
+        found.append(symbol.string_value())
+    return found
 
 
 def _prefixes(name: str) -> list[str]:
@@ -116,23 +263,28 @@ def _is_alone(kernel: FuncOp) -> bool:
 
 def _take_out(kernel: FuncOp) -> func.FuncOp:
     """Puts the declaration of what a kernel becomes in its place, and returns it."""
-    types = (kernel.body.block.arg_types, ())
-    declaration = func.FuncOp(kernel.sym_name.data, types, Region(), kernel.sym_visibility)
-    declaration.attributes[NOALIAS] = kernel.attributes.get(NOALIAS) or StringAttr("")
-    declaration.location = kernel.location
-    block = kernel.parent_block()
-    assert block is not None
-    block.insert_op_before(declaration, kernel)
+    declaration = _declaration_after(kernel, kernel)
     kernel.detach()
     return declaration
 
 
-def _carry_over(declaration: func.FuncOp, own: ModuleOp) -> None:
-    """Gives the kernel what `lower-loops-to-scf` has found out from the calls of its declaration."""
-    (kernel,) = own.ops
-    for name, value in declaration.attributes.items():
-        if name != NOALIAS:
-            kernel.attributes[name] = value
+def _declaration_after(place: Operation, kernel: FuncOp) -> func.FuncOp:
+    """Puts the declaration of what a kernel becomes behind another op, and returns it."""
+    declaration = func.FuncOp(kernel.sym_name.data, ((), ()), Region(), kernel.sym_visibility)
+    declaration.attributes[NOALIAS] = kernel.attributes.get(NOALIAS) or StringAttr("")
+    declaration.location = kernel.location
+    block = place.parent_block()
+    assert block is not None
+    block.insert_op_after(declaration, place)
+    _declare(declaration, kernel)
+    return declaration
+
+
+def _declare(declaration: func.FuncOp, kernel: FuncOp) -> None:
+    """Gives the declaration of a kernel its types, and says which arguments are temporaries."""
+    declaration.properties["function_type"] = FunctionType.from_lists(kernel.body.block.arg_types, ())
+    if kernel.arg_attrs is not None:
+        declaration.properties["arg_attrs"] = kernel.arg_attrs
 
 
 def _taken(own: ModuleOp) -> list[Operation]:

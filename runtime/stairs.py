@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import field
 from math import prod
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import FunctionType, IndexType, MemRefType, ModuleOp, StringAttr, TensorType
@@ -38,6 +38,9 @@ from ..te import dtypes
 from .errors import CompileError
 from .program.describe import MISSING_ROLES, functions, is_public, signature, signature_of_roles
 from .program.entry_types import check_entry_types
+
+if TYPE_CHECKING:
+    from ..lowering.kernels_first import Work
 
 STAIRS = ("graph", "tensor_loop", "scf", "llvm", "llvm-ir", "asm")
 """The names that `Executable.ir` knows, top down."""
@@ -167,19 +170,17 @@ def _take_down_kernels_first(
     whole = _Whole(passes, instruments)
     run_pipeline(context, module, passes[:first], verify_each=False, instruments=[whole])
 
-    def run(pass_: ModulePass, number: int, part: ModuleOp) -> None:
+    def run(pass_: ModulePass, number: int, part: ModuleOp, work: Work | None = None) -> Any:
         whole.before_pass(pass_, first + number, part)
         try:
-            pass_.apply(context, part)
+            return (work or pass_.apply)(context, part)
         except Exception as error:
             failure = PassFailure(pass_, first + number + 1)
             error.failed_pass = failure  # pyright: ignore[reportAttributeAccessIssue]
             error.add_note(str(failure))
             raise
 
-    if not lower_kernels_first(module, passes[first:], run):
-        for number, each in enumerate(passes[first:]):
-            run(each, number, module)
+    lower_kernels_first(module, passes[first:], run)
 
 
 def nobody_watches(pipeline: str) -> bool:

@@ -19,10 +19,10 @@ from ...dialects import tensor_loop
 from ...lazy_dataclass import dataclass
 from ..shared.call_order import call_order, refuse_recursion_on_buffers
 from .constants import ConstantPool
+from .copies import InPlaceKernels
 from .flatten_dynamic_buffers import is_dynamic
 from .function import FunctionBufferizer, Signatures
 from .kernels import hoist_temporaries, refuse_open_kernels, wrap_public_kernels
-from .sharing import InPlaceKernels
 
 
 @dataclass(frozen=True)

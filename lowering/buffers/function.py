@@ -35,9 +35,10 @@ from .arena import ArenaPlan, Lifetime
 from .blocks import separate_buffers
 from .checks import MOST_BYTES, check_function, check_size
 from .constants import ConstantPool, index_number
+from .copies import InPlaceKernels
 from .kernels import KernelSignature
 from .limited import planned
-from .sharing import InPlaceCall, InPlaceKernels, Sharing
+from .sharing import InPlaceCall, Sharing
 from .times import Clock
 
 if TYPE_CHECKING:

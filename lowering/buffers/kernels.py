@@ -53,18 +53,29 @@ def hoist_temporaries(module: ModuleOp) -> dict[str, KernelSignature]:
     Turns the `tensor_loop.alloc`s of every function called by `graph.call_kernel` into arguments after its inputs.
 
     Each buffer gets an argument of its own: LLVM then knows that they do not overlap. Functions reached by
-    `tensor_loop.call`, which has its arguments already, keep theirs. Returns the signatures of all loop functions.
+    `tensor_loop.call`, which has its arguments already, keep theirs. Returns the signatures of all loop functions, and
+    of the declarations of those that have left the module.
     """
     called = {op.callee_name for op in ops_of(module, CallKernelOp)}
     called -= {op.callee.string_value() for op in ops_of(module, tensor_loop.CallOp)}
-    return {
-        op.sym_name.data: _hoist(op) if op.sym_name.data in called else KernelSignature([])
-        for op in module.ops
-        if isinstance(op, tensor_loop.FuncOp)
-    }
+    found: dict[str, KernelSignature] = {}
+    for op in module.ops:
+        if isinstance(op, tensor_loop.FuncOp):
+            found[op.sym_name.data] = hoist(op) if op.sym_name.data in called else KernelSignature([])
+        elif isinstance(op, func.FuncOp) and op.sym_name.data in called:
+            found[op.sym_name.data] = _declared(op)
+    return found
 
 
-def _hoist(function: tensor_loop.FuncOp) -> KernelSignature:
+def _declared(function: func.FuncOp) -> KernelSignature:
+    """Returns the signature of a loop function that has been lowered already, from its declaration."""
+    attributes = () if function.arg_attrs is None else function.arg_attrs.data
+    types = zip(function.function_type.inputs.data, attributes, strict=bool(attributes))
+    return KernelSignature([type_ for type_, each in types if isinstance(type_, MemRefType) and TEMPORARY in each.data])
+
+
+def hoist(function: tensor_loop.FuncOp) -> KernelSignature:
+    """Turns the `tensor_loop.alloc`s of a function into arguments after its inputs, and returns its signature."""
     block = function.body.block
     allocs = [op for op in block.ops if isinstance(op, tensor_loop.AllocOp) and not op.dynamic_sizes]
     if not allocs:

@@ -24,7 +24,8 @@ from ...core.ir.answers import kept_answers
 from ...core.ir.walk import ops_of
 from ...core.messages.origins import inherit
 from ...core.passes.applications import allowed
-from ...core.passes.base import StepwellPass
+from ...core.passes.base import count
+from ...core.passes.stepwise import StepwisePass
 from ...core.roles import PREPACKED, REASON, SHARE, TILING, WRITTEN
 from ...dialects.schedule import DotsAttr, TileRegistersAttr, WinogradAttr
 from ...dialects.tensor_loop import BlockOp, FuncOp, GridOp
@@ -59,7 +60,7 @@ from .prepare_functions import PrepareFunctions
 
 
 @dataclass(frozen=True)
-class PrepackWeightsPass(StepwellPass):
+class PrepackWeightsPass(StepwisePass):
     """
     Lays out constant right operands of products and convolutions as their register tiles read them, once.
 
@@ -90,17 +91,11 @@ class PrepackWeightsPass(StepwellPass):
     flush: str = "none"
     subnormals: bool = False
 
-    def apply(self, ctx: Context, op: ModuleOp) -> None:
+    def begin(self, ctx: Context, op: ModuleOp) -> _Packer:
         check_flush(self.flush, self.name)
         lift_grains(op)
         split_all_groups(op)
-        packer = _Packer(op, self)
-        for kernel in [found for found in op.ops if isinstance(found, FuncOp)]:
-            for grid in ops_of(kernel.body, GridOp):
-                if grid.parent is not None and packer.pack(kernel, grid):
-                    self.count("weights packed")
-        packer.finish()
-        inherit(op)
+        return _Packer(op, self)
 
 
 @dataclass(frozen=True)
@@ -232,9 +227,21 @@ class _Packer:
         self._constants = Constants(module)
         self._prepare = PrepareFunctions(module, self._constants.prepare)
 
+    @property
+    def functions(self) -> list[FuncOp]:
+        """The loop functions of the module."""
+        return [found for found in self.module.ops if isinstance(found, FuncOp)]
+
+    def take(self, function: FuncOp) -> None:
+        """Packs the weights of all products in a loop function."""
+        for grid in ops_of(function.body, GridOp):
+            if grid.parent is not None and self.pack(function, grid):
+                count("weights packed")
+
     def finish(self) -> None:
         """Erases what nothing needs any more."""
         self._prepare.erase_unused_kernels()
+        inherit(self.module)
 
     def pack(self, kernel: FuncOp, grid: GridOp) -> bool:
         """Packs the weight of the contraction in `grid`, if it is one with a constant weight."""
