@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final, NamedTuple
 
 UNROLLED_LINES: Final = 400
@@ -11,6 +12,12 @@ The lines of a function from which its loops are taken to be unrolled as far as 
 A kernel on register tiles has 500 to 4000 lines, and one that goes over its elements once has less than 200.
 """
 
+
+UNROLLED_BLOCK: Final = 50
+"""The lines of a block that LLVM would not unroll any more: what a tile of 16 sums does with four rows has 150."""
+
+_LABEL: Final = re.compile(r"^b\d+:$", re.MULTILINE)
+"""The label of a basic block, as `lowering/llvm_text/function.py` writes it."""
 
 VECTORS_WANTED: Final = '!"llvm.loop.vectorize.enable", i1 true'
 
@@ -47,13 +54,18 @@ def effort_for(text: str, most: int) -> Effort:
 
 
 def _is_unrolled(text: str) -> bool:
-    """Returns whether more lines are in long functions with loops than in short ones with loops."""
+    """Returns whether more lines are in functions whose loops are unrolled than in others with loops."""
     long = short = 0
     for function in ("\n" + text).split("\ndefine ")[1:]:
         if " phi " in function:
             lines = function.count("\n")
-            if lines >= UNROLLED_LINES:
+            if lines >= UNROLLED_LINES or _longest_block(function) >= UNROLLED_BLOCK:
                 long += lines
             else:
                 short += lines
     return long > short
+
+
+def _longest_block(function: str) -> int:
+    """Returns the lines of the longest basic block."""
+    return max(block.count("\n") for block in _LABEL.split(function))
