@@ -232,6 +232,11 @@ class Group:
         """Returns whether it is worth a piece."""
         return self.size >= LEAST_OPS
 
+    @property
+    def runs_once(self) -> bool:
+        """Returns whether it only prepares weights, so that LLVM has less to do with it."""
+        return all(_is_cold(op) for op in self.ops if isinstance(op, llvm.FuncOp) and _has_body(op))
+
 
 def kernel_groups(module: ModuleOp, written: Collection[tuple[int, ...]] = ()) -> list[Group]:
     """
@@ -260,7 +265,8 @@ def kernel_groups(module: ModuleOp, written: Collection[tuple[int, ...]] = ()) -
     small: list[Group] = []
     for group in found:
         (large if group.key in written or group.is_large else small).append(group)
-    return [*large, *_batches(small)]
+    once = [group for group in small if group.runs_once]
+    return [*large, *_batches([group for group in small if group not in once]), *_batches(once)]
 
 
 def _batches(small: Sequence[Group]) -> list[Group]:

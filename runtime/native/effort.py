@@ -54,12 +54,15 @@ def effort_for(text: str, most: int) -> Effort:
 
 
 def _is_unrolled(text: str) -> bool:
-    """Returns whether more lines are in functions whose loops are unrolled than in others with loops."""
+    """
+    Returns whether more lines are in functions whose loops are unrolled than in others with loops. Those that run once
+    are not worth unrolling.
+    """
     long = short = 0
     for function in ("\n" + text).split("\ndefine ")[1:]:
         if " phi " in function:
             lines = function.count("\n")
-            if lines >= UNROLLED_LINES or _longest_block(function) >= UNROLLED_BLOCK:
+            if lines >= UNROLLED_LINES or _runs_once(function) or _longest_block(function) >= UNROLLED_BLOCK:
                 long += lines
             else:
                 short += lines
@@ -69,3 +72,8 @@ def _is_unrolled(text: str) -> bool:
 def _longest_block(function: str) -> int:
     """Returns the lines of the longest basic block."""
     return max(block.count("\n") for block in _LABEL.split(function))
+
+
+def _runs_once(function: str) -> bool:
+    """Returns whether a function prepares weights, as its first line says."""
+    return " cold " in function[: function.index("\n")]
