@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import numpy as np
@@ -17,10 +18,13 @@ from stepwell.lowering.llvm.stubs import STUB
 from stepwell.lowering.llvm_text.emit_llvm_text import emit_llvm_text
 from stepwell.lowering.llvm_text.pieces import EarlyPieces, emit_llvm_pieces
 from stepwell.runtime.stairs import set_signatures
+from stepwell.testing.graphs.random_graph import random_graph
 from xdsl.dialects import llvm
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import DiagnosticException
+
+FULL = os.environ.get("STEPWELL_FULL", "") == "1"
 
 F = "tensor<64x64xf32>"
 D = "tensor<200xf64>"
@@ -53,11 +57,47 @@ func.func @main(
 """Four kernels that are large enough for a piece."""
 
 
-def at_loops(text: str) -> tuple[ModuleOp, list[ModulePass]]:
-    """Returns a program above `TO_LLVM`, and the passes that follow."""
+def loops(name: str, value: str, inputs: int = 1) -> str:
+    """Returns a loop function that maps the elements of 64x64, which are `%0` and so on."""
+    buffers = ", ".join(f"%a{number}: memref<64x64xf32>" for number in range(inputs))
+    loads = "\n".join(f"      %{n} = memref.load %a{n}[%i, %j] : memref<64x64xf32>" for n in range(inputs))
+    return f"""
+tensor_loop.func private @{name}({buffers}) outs(%c: memref<64x64xf32>) {{
+  tensor_loop.grid (%x, %y) in (64, 64) {{
+    tensor_loop.block "{name}" spatial(%i in 64 = %x, %j in 64 = %y) {{
+{loads}
+      %r = {value} : f32
+      memref.store %r, %c[%i, %j] : memref<64x64xf32>
+    }}
+  }}
+}}"""
+
+
+def product(name: str) -> str:
+    return f"""
+tensor_loop.func private @{name}(%a: memref<64x64xf32>, %b: memref<64x64xf32>) outs(%c: memref<64x64xf32>) {{
+  tensor_loop.grid (%x, %y, %z) in (64, 64, 64) {{
+    tensor_loop.block "{name}" spatial(%i in 64 = %x, %j in 64 = %y) reduce(%k in 64 = %z) {{
+      init {{
+        %zero = arith.constant 0.0 : f32
+        memref.store %zero, %c[%i, %j] : memref<64x64xf32>
+      }}
+      %l = memref.load %a[%i, %k] : memref<64x64xf32>
+      %r = memref.load %b[%k, %j] : memref<64x64xf32>
+      %s = memref.load %c[%i, %j] : memref<64x64xf32>
+      %p = arith.mulf %l, %r : f32
+      %t = arith.addf %s, %p : f32
+      memref.store %t, %c[%i, %j] : memref<64x64xf32>
+    }}
+  }}
+}}"""
+
+
+def at_loops(text: str, pipeline: str = "O3") -> tuple[ModuleOp, list[ModulePass]]:
+    """Returns a program above the passes that kernels go through alone, and these."""
     module = parse_text(make_context(), text)
     set_signatures(module, "main")
-    passes = parse_pipeline("O3")
+    passes = parse_pipeline(pipeline)
     first = first_of_lowering(passes)
     assert first is not None
     run_pipeline(make_context(), module, passes[:first])
@@ -68,13 +108,13 @@ def run_alone(pass_: ModulePass, number: int, module: ModuleOp, work: Work | Non
     return (work or pass_.apply)(make_context(), module)
 
 
-def told_of(text: str) -> list[str]:
+def told_of(text: str, pipeline: str = "O3") -> list[str]:
     """Checks that both orders make the same module, and returns the kernels that went alone."""
     told: list[str] = []
-    module, passes = at_loops(text)
+    module, passes = at_loops(text, pipeline)
     with listening(lambda kernel, ops: bool(told.append(kernel))):
         alone = lower_kernels_first(module, passes, run_alone)
-    expected, passes = at_loops(text)
+    expected, passes = at_loops(text, pipeline)
     run_pipeline(make_context(), expected, passes, verify_each=False)
     module.verify()
     assert str(module) == str(expected)
@@ -86,6 +126,90 @@ def test_the_module_is_the_same_in_both_orders():
     told = told_of(PROGRAM)
     assert "matmul" in told
     assert not any("take" in kernel for kernel in told)  # Its check gets a number of the module.
+
+
+def test_results_take_the_place_of_operands_in_both_orders():
+    """`@exp` is called with an operand that is read again, and with one that is not. All calls of `@tanh` end it."""
+    told = told_of(f"""
+func.func @main(%x: {F}, %w: {F}) -> ({F}, {F}, {F}) {{
+  %0 = graph.matmul %x, %w : ({F}, {F}) -> {F}
+  %1 = graph.exp %0 : ({F}) -> {F}
+  %2 = graph.matmul %1, %0 : ({F}, {F}) -> {F}
+  %3 = graph.exp %2 : ({F}) -> {F}
+  %4 = graph.matmul %3, %3 : ({F}, {F}) -> {F}
+  %5 = graph.tanh %4 : ({F}) -> {F}
+  func.return %1, %3, %5 : {F}, {F}, {F}
+}}""")
+    assert told.index("fused_matmul_exp0") < told.index("fused_matmul_tanh0")
+
+
+UNFUSED = "prepack-weights,apply-schedule-plan,merge-prepare-functions,bufferize{options},to-llvm"
+
+
+@pytest.mark.parametrize(
+    ("options", "names"),
+    [
+        ("", ["tanh_in_place", "exp", "exp_in_place"]),
+        ("{in-place=false}", ["tanh", "exp"]),
+        ("{reuse=false}", ["tanh", "exp"]),
+    ],
+)
+def test_copies_in_place_are_made_on_the_way(options: str, names: list[str]):
+    """All calls of `@tanh` are the last to read their operand, and one of `@exp` is."""
+    text = f"""
+func.func @main(%x: {F}, %w: {F}) -> {F} {{
+  %0 = graph.call_kernel @product(%x, %w) : ({F}, {F}) -> {F}
+  %1 = graph.call_kernel @tanh(%0) : ({F}) -> {F}
+  %2 = graph.call_kernel @exp(%1) : ({F}) -> {F}
+  %3 = graph.call_kernel @product(%1, %2) : ({F}, {F}) -> {F}
+  %4 = graph.call_kernel @exp(%3) : ({F}) -> {F}
+  func.return %4 : {F}
+}}
+{loops("tanh", "math.tanh %0")}
+{loops("exp", "math.exp %0")}
+{product("product")}"""
+    told = told_of(text, UNFUSED.replace("{options}", options))
+    assert [name for name in told if "product" not in name] == names
+
+
+def test_a_kernel_that_wants_two_copies_waits():
+    """The first call could put its result in the place of either operand, and each other call in that of one."""
+    text = f"""
+func.func @main(%x: {F}, %w: {F}) -> {F} {{
+  %0 = graph.call_kernel @product(%x, %w) : ({F}, {F}) -> {F}
+  %1 = graph.call_kernel @product(%w, %x) : ({F}, {F}) -> {F}
+  %2 = graph.call_kernel @plus(%0, %x) : ({F}, {F}) -> {F}
+  %3 = graph.call_kernel @plus(%x, %1) : ({F}, {F}) -> {F}
+  %4 = graph.call_kernel @product(%2, %3) : ({F}, {F}) -> {F}
+  func.return %4 : {F}
+}}
+{loops("plus", "arith.addf %0, %0", inputs=2)}
+{product("product")}
+{product("other")}"""
+    told = told_of(text, UNFUSED.replace("{options}", ""))
+    assert not any(name.startswith("plus") for name in told[: told.index("product") + 1])
+
+
+def test_temporaries_become_arguments_in_both_orders():
+    told = told_of("""
+func.func @main(%x: tensor<1x14x14x32xf32>, %w: tensor<5x5x1x32xf32>, %v: tensor<3x3x32x32xf32>)
+    -> tensor<1x14x14x32xf32> {
+  %0 = graph.conv2d %x, %w, padding = [2, 2, 2, 2], groups = 32, data_layout = "NHWC", kernel_layout = "HWIO"
+      : (tensor<1x14x14x32xf32>, tensor<5x5x1x32xf32>) -> tensor<1x14x14x32xf32>
+  %1 = graph.conv2d %0, %v, padding = [1, 1, 1, 1], data_layout = "NHWC", kernel_layout = "HWIO"
+      : (tensor<1x14x14x32xf32>, tensor<3x3x32x32xf32>) -> tensor<1x14x14x32xf32>
+  %2 = graph.relu %1 : (tensor<1x14x14x32xf32>) -> tensor<1x14x14x32xf32>
+  func.return %2 : tensor<1x14x14x32xf32>
+}""")
+    assert sorted(told) == ["conv2d", "fused_conv2d_relu0"]
+
+
+@pytest.mark.parametrize("seed", range(100 if FULL else 8))
+def test_random_programs_are_the_same_in_both_orders(seed: int):
+    text = str(random_graph(70_000 + seed, "smooth" if seed % 2 else "any").module)
+    if "?" in text or ": i1" in text.splitlines()[1]:
+        pytest.skip("it has sizes that are not known, or takes a scalar")
+    told_of(text)
 
 
 def lowered_in_pieces(*, drops: bool) -> tuple[ModuleOp, EarlyPieces, list[str]]:
