@@ -99,11 +99,12 @@ def extent_of(loop: scf.ForOp) -> int | None:
     return bounds[1] if bounds[0] == 0 and bounds[2] == 1 else None
 
 
-def vector_body(loop: scf.ForOp, bytes_too: bool = False) -> VectorBody | None:
+def vector_body(loop: scf.ForOp, bytes_too: bool = False, copies_too: bool = False) -> VectorBody | None:
     """
     Returns the parts of the body of `loop`, or None where there is one that has no form on tiles.
 
-    With `bytes_too` it may load and store bytes that are made of floats or become such.
+    With `bytes_too` it may load and store bytes that are made of floats or become such, with `copies_too` compute
+    nothing.
     """
     extent = extent_of(loop)
     if extent is None:
@@ -115,7 +116,12 @@ def vector_body(loop: scf.ForOp, bytes_too: bool = False) -> VectorBody | None:
             continue
         if not _take(found, op, steps):
             return None
-    if not found.computed or not _reductions(found) or not _no_hazards(found) or not _bytes_are_floats(found):
+    if (
+        not (found.computed or copies_too)
+        or not _reductions(found)
+        or not _no_hazards(found)
+        or not _bytes_are_floats(found)
+    ):
         return None
     return found
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from xdsl.context import Context
 from xdsl.dialects import func, scf
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
 
 from ...core.ir.walk import ops_of
 from ...core.messages.origins import inherit
@@ -20,6 +21,7 @@ from ..math.expand_math import small_floats_in_f32
 from .byte_tables import byte_table, translate_bytes
 from .jam_loops import jam_into
 from .row_prefetch import requests_of
+from .unswitch import unswitch
 from .vector_body import VectorBody, is_marked, vector_body
 from .vector_emission import LANES, emit_vectors
 from .wide_rows import keep_wide_rows
@@ -73,6 +75,9 @@ class VectorizeLoopsPass(StepwellPass):
         if not wide:
             return
         for loop in [found for found in ops_of(op, scf.ForOp) if is_marked(found)]:
+            if len(unswitch(loop)) > 1:
+                self.count("conditions taken out of loops")
+        for loop in [found for found in ops_of(op, scf.ForOp) if is_marked(found)]:
             small_floats_in_f32(loop, self.excess)
             if jam_into(loop):
                 self.count("loops jammed")
@@ -94,24 +99,25 @@ class VectorizeLoopsPass(StepwellPass):
 
 
 def _bodies_of(module: ModuleOp) -> list[VectorBody]:
-    """Returns the marked loops that become loops on tiles, those on bytes beside products only."""
+    """Returns the marked loops that become loops on tiles, those on bytes and copies beside products only."""
     found: list[VectorBody] = []
     functions = ops_of(module, func.FuncOp)
     marked = {function: [loop for loop in ops_of(function, scf.ForOp) if is_marked(loop)] for function in functions}
-    beside = _beside_products(functions) if any(marked.values()) else set[func.FuncOp]()
+    beside = _beside(functions, tile.MmaOp) if any(marked.values()) else set[func.FuncOp]()
+    unrolled = beside | _beside(functions, tile.MultiplyAddOp) if any(marked.values()) else beside
     for function, loops in marked.items():
-        bodies = (vector_body(loop, function in beside) for loop in loops)
+        bodies = (vector_body(loop, function in beside, function in unrolled) for loop in loops)
         found += [body for body in bodies if body is not None and body.extent >= LANES]
     return found
 
 
-def _beside_products(functions: Sequence[func.FuncOp]) -> set[func.FuncOp]:
-    """Returns the functions that hold a product, or are parts of a kernel that does."""
+def _beside(functions: Sequence[func.FuncOp], product: type[Operation]) -> set[func.FuncOp]:
+    """Returns the functions that hold a product of tiles, or are parts of a kernel that does."""
     parts = {function.sym_name.data: function for function in functions if TASK in function.attributes}
     found: set[func.FuncOp] = set()
     for function in functions:
         called = (call.callee.string_value() for call in ops_of(function, func.CallOp))
         kernel = [function, *(parts[name] for name in called if name in parts)]
-        if any(ops_of(each, tile.MmaOp) for each in kernel):
+        if any(ops_of(each, product) for each in kernel):
             found.update(kernel)
     return found

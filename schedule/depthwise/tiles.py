@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from math import gcd, prod
+from math import ceil, gcd, prod
 
 from xdsl.dialects.builtin import i8
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
@@ -30,6 +30,12 @@ COST_OF_VARIANT_NEAR_L3 = 0.005
 The share of the cost that another form of a tile must save, at a border or of another size. Its code is written out
 too. (The first was measured on Sapphire Rapids, the second on Zen 5. Zen 4 takes the same tiles with up to
 0.02.)
+"""
+
+CYCLES_OF_VARIANT = 130
+"""
+The cycles of all channels that another form of a tile must save beside that. Its code takes 5 to 20 ms to compile,
+which small images do not bring in again.
 """
 
 KEPT = 3
@@ -178,7 +184,9 @@ class DepthwiseTiles:
         across = split_evenly(self.c.extent(self.c.m), shape[1])
         total = sum(m * n * self._cycles(height, width, target) for height, m in down for width, n in across)
         variants = len(down) * len(self._across_image(shape[1]))
-        return total * (1 + self._cost_of_variant(target) * variants), -shape[0] * shape[1]
+        vectors = ceil(self.c.extent(self.c.n) / self.columns)
+        share = self._cost_of_variant(target) + CYCLES_OF_VARIANT / (total * vectors)
+        return total * (1 + share * variants), -shape[0] * shape[1]
 
     def _cost_of_variant(self, target: Machine) -> float:
         return COST_OF_VARIANT_NEAR_L3 if target.l3_is_near else COST_OF_VARIANT
