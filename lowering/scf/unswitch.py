@@ -23,6 +23,7 @@ from xdsl.dialects import scf
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from ...core.ir.cloning import clone_op
+from .vector_body import TRAPPING
 
 
 def unswitch(loop: scf.ForOp) -> list[scf.ForOp]:
@@ -73,8 +74,8 @@ def _above(condition: SSAValue, body: Block) -> list[Operation] | None:
         if value.owner is body:
             return None
         if isinstance(value.owner, Operation) and value.owner.parent is body and value.owner not in needed:
-            if value.owner.dialect_name() != "arith" or value.owner.regions:
-                return None
+            if value.owner.dialect_name() != "arith" or isinstance(value.owner, TRAPPING):
+                return None  # Without iterations nothing in the body may fail.
             needed.add(value.owner)
             waiting += value.owner.operands
     return [op for op in body.ops if op in needed]

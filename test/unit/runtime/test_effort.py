@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from stepwell.runtime.native import jit
-from stepwell.runtime.native.effort import TIDY, UNROLLED_LINES, Effort, effort_for
+from stepwell.runtime.native.effort import TIDY, UNROLLED_BLOCK, UNROLLED_LINES, Effort, effort_for
 
 LOOP = "  %i = phi i64 [ 0, %0 ], [ %j, %1 ]\n"
 LONG = "define internal void @a() {\n" + LOOP + "  fence seq_cst\n" * UNROLLED_LINES + "}\n"
@@ -14,6 +14,20 @@ STRAIGHT = "define i32 @entry() {\n" + "  call void @a()\n" * 3 * UNROLLED_LINES
 def test_loops_that_are_unrolled_already_are_left_as_they_are() -> None:
     for text in (LONG, LONG + SHORT, LONG + STRAIGHT, "@g = internal constant i8 0\n\n" + LONG):
         assert effort_for(text, 2) == Effort(1, TIDY)
+
+
+def test_a_long_block_is_unrolled_already() -> None:
+    start = "define internal void @c() {\nb0:\n  br label %b1\nb1:\n" + LOOP
+    long, short = ("  fence seq_cst\n" * lines for lines in (UNROLLED_BLOCK, UNROLLED_BLOCK // 2))
+    assert effort_for(start + long + "}\n", 2) == Effort(1, TIDY)
+    assert effort_for(start + short + "b2:\n" + short + "}\n", 2) == Effort(2)
+
+
+def test_what_runs_once_is_not_unrolled() -> None:
+    once = SHORT.replace("@b() {", "@b() nounwind cold optsize {")
+    assert effort_for(once, 2) == effort_for(once * 2 + SHORT, 2) == Effort(1, TIDY)
+    assert effort_for(once + SHORT * 2, 2) == Effort(2)
+    assert effort_for(SHORT.replace("@b()", "@cold()"), 2) == Effort(2)
 
 
 def test_short_loops_are_left_to_llvm() -> None:

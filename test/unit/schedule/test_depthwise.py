@@ -85,6 +85,10 @@ def test_tiles_of_other_targets(target: str) -> None:
         ("zen5", 112, 136, 1, (6, 2)),
         ("zen5", 224, 128, 1, (7, 1)),
         ("zen5", 56, 128, 1, (7, 1)),
+        # Tiles of one height have half of the code. That counts where the image is small.
+        ("zen5", 28, 58, 1, (4, 2)),
+        ("zen5", 28, 80, 1, (6, 2)),
+        ("zen5", 14, 480, 1, (2, 6)),
     ],
 )
 def test_what_decides_about_tiles(target: str, size: int, channels: int, stride: int, shape: tuple[int, int]) -> None:

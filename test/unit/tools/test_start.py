@@ -28,6 +28,19 @@ sys.exit({function}())
 """
 
 
+def test_a_tool_ends_without_a_look_for_garbage() -> None:
+    """Python looks for garbage when it ends, which takes a quarter of a second after a large model."""
+    code = """
+import gc, sys
+from stepwell.tools.start import stepwell
+sys.argv = ["stepwell", "cache"]
+code = stepwell()
+print("code", code, "frozen", gc.get_freeze_count() > 1000)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "code 0 frozen True"
+
+
 @pytest.mark.ci_cases(2)
 @pytest.mark.parametrize("script", SCRIPTS)
 def test_ctrl_c_while_a_tool_is_loading_is_quiet(script: str) -> None:
