@@ -113,10 +113,10 @@ def _lower_before_buffers(module: ModuleOp, order: _Order, alone: _Alone) -> Non
     """
     packing, buffers = order.passes[0], order.passes[order.to_scf - 1]
     assert isinstance(packing, StepwisePass) and isinstance(buffers, BufferizePass)
-    kernels = {kernel.sym_name.data for kernel in _kernels(module, CallKernelOp)}
+    calls = places_of_calls(module, _entries(module))
+    kernels = {kernel.sym_name.data for kernel in _kernels(module, CallKernelOp)} & calls.keys()
     if len(kernels) < FEWEST:
         kernels.clear()
-    calls = places_of_calls(module, _entries(module))
     shares = buffers.reuse and buffers.in_place
     waiting: list[tuple[func.FuncOp, FuncOp]] = []
     steps: Steps = order.run(0, module, packing.begin)

@@ -65,6 +65,8 @@ Segments = tuple[Segment, ...]
 class DepthwiseTiles:
     """The tiles of one depthwise convolution."""
 
+    cycles_of_variant = CYCLES_OF_VARIANT
+
     def __init__(self, d: Depthwise, target: Machine):
         self.d = d
         self.c = d.c
@@ -185,7 +187,7 @@ class DepthwiseTiles:
         total = sum(m * n * self._cycles(height, width, target) for height, m in down for width, n in across)
         variants = len(down) * len(self._across_image(shape[1]))
         vectors = ceil(self.c.extent(self.c.n) / self.columns)
-        share = self._cost_of_variant(target) + CYCLES_OF_VARIANT / (total * vectors)
+        share = self._cost_of_variant(target) + self.cycles_of_variant / (total * vectors)
         return total * (1 + share * variants), -shape[0] * shape[1]
 
     def _cost_of_variant(self, target: Machine) -> float:

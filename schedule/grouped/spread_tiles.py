@@ -89,6 +89,8 @@ def _whole_epilogue(s: Spread, epilogue: Epilogue | None) -> Epilogue | None:
 class SpreadNest(DepthwiseNest):
     """The loop nest of one grouped convolution whose groups share vectors."""
 
+    cycles_of_variant = 0  # The loop over the channels of a group keeps its code short.
+
     def __init__(
         self,
         builder: ScheduledNest,

@@ -266,6 +266,21 @@ def test_results_are_those_of_numpy():
     np.testing.assert_array_equal(found[3], i[j])
 
 
+def test_tensors_between_blocks_are_refused_as_before():
+    text = f"""
+func.func @main(%x: {F}) -> {F} {{
+  %0 = graph.call_kernel @exp(%x) : ({F}) -> {F}
+  cf.br ^last(%0 : {F})
+^last(%y: {F}):
+  %1 = graph.call_kernel @tanh(%y) : ({F}) -> {F}
+  func.return %1 : {F}
+}}
+{loops("tanh", "math.tanh %0")}
+{loops("exp", "math.exp %0")}"""
+    with pytest.raises(DiagnosticException, match="has several blocks that pass tensors around, expected one"):
+        told_of(text, UNFUSED.replace("{options}", ""))
+
+
 def test_an_error_names_the_pass(monkeypatch: pytest.MonkeyPatch):
     from stepwell.lowering.llvm.lower_to_llvm_dialect import LowerToLLVMDialectPass
 
