@@ -2,12 +2,10 @@
 The console scripts: each loads its tool and runs it. Ctrl-C while the tool is still loading ends it as quietly as later
 on.
 
-Nothing large is imported here before, since that is what takes the time.
+Nothing is imported here before, since that is what takes the time.
 """
 
 from __future__ import annotations
-
-import gc
 
 INTERRUPTED = 130
 """The exit code after ctrl-C, as shells have it."""
@@ -25,7 +23,9 @@ def _run(tool: str) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     finally:
-        gc.freeze()  # The process ends now. To look for garbage first takes a quarter of a second after a large model.
+        from gc import freeze
+
+        freeze()  # The process ends now. To look for garbage first takes a quarter of a second after a large model.
 
 
 def stepwell() -> int:

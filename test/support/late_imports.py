@@ -78,7 +78,7 @@ STARTS_FAST: Final = {
     "trust/reduce/onnx_model.py": "onnx onnxruntime",
     "tools/show.py": "core.ir.verification core.passes.pipelines core.passes.progress core.text.parsing"
     " analysis.drawing.boxes analysis.drawing.drawing",
-    "tools/start.py": "core.late_formats importlib",
+    "tools/start.py": "core.late_formats gc importlib",
     "tools/tune.py": "runtime.tuning.tune",
     "universe.py": "core.late_formats",
 }
