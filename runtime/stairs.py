@@ -22,6 +22,7 @@ from ..core.ir.verification import verify_module
 from ..core.ir.walk import walk
 from ..core.messages.diagnostics import fail, printable
 from ..core.messages.stages import stage
+from ..core.passes.applications import counted
 from ..core.passes.context import current_context
 from ..core.passes.instrument import Instrument
 from ..core.passes.pipeline_text import expand_pipeline, parse_pipeline
@@ -131,9 +132,11 @@ def _first_of_kernels(passes: Sequence[ModulePass], instruments: Sequence[Instru
     """
     Returns the place from which `passes` may run on one kernel after the other, or `None` where they must not.
 
-    Whoever looks at the module between passes expects all of it. A bar shows the names of passes only.
+    Whoever looks at the module between passes, or counts what they apply, expects all of it. A bar shows the names of
+    passes only.
     """
-    watched = current_context() is not None or any(type(each) is not PassProgress for each in instruments)
+    counts = current_context() is not None or counted() is not None
+    watched = counts or any(type(each) is not PassProgress for each in instruments)
     if watched:
         return None
     from ..lowering.kernels_first import first_of_lowering

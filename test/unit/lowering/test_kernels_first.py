@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import stepwell
 from stepwell.core.ir.walk import walk
+from stepwell.core.passes.applications import counting
 from stepwell.core.passes.pipeline_text import parse_pipeline
 from stepwell.core.passes.pipelines import PassFailure, run_pipeline
 from stepwell.core.text.parsing import make_context, parse_text
@@ -285,6 +286,18 @@ func.func @main(%x: {F}) -> {F} {{
 {loops("exp", "math.exp %0")}"""
     with pytest.raises(DiagnosticException, match="has several blocks that pass tensors around, expected one"):
         told_of(text, UNFUSED.replace("{options}", ""))
+
+
+def test_whoever_counts_gets_passes_over_the_whole_module(monkeypatch: pytest.MonkeyPatch):
+    def fail(*_: object) -> None:
+        raise AssertionError("a kernel went alone")
+
+    monkeypatch.setattr("stepwell.lowering.kernels_first.lower_kernels_first", fail)
+    with counting() as applied:
+        stepwell.compile(MANY, cache=False, tuning=False)
+    assert applied.count > 0
+    with pytest.raises(AssertionError, match="a kernel went alone"):
+        stepwell.compile(MANY, cache=False, tuning=False)
 
 
 def test_an_error_names_the_pass(monkeypatch: pytest.MonkeyPatch):
