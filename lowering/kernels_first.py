@@ -41,9 +41,14 @@ Work = Callable[[Context, ModuleOp], Any]
 
 
 class Run(Protocol):
-    """Runs a pass, which has this number among those given, on a module. With `work` it runs that part of the pass."""
+    """
+    Runs a pass, which has this number among those given, on a module. With `work` it runs that part of the pass. With
+    `done` it tells whoever shows how far all has come that it is as if so many passes were done.
+    """
 
-    def __call__(self, pass_: ModulePass, number: int, module: ModuleOp, work: Work | None = None) -> Any: ...
+    def __call__(
+        self, pass_: ModulePass, number: int, module: ModuleOp, work: Work | None = None, done: float | None = None
+    ) -> Any: ...
 
 
 CHECKED = (cf.AssertOp, memref.AllocOp, *SIGNED, *UNSIGNED)
@@ -99,9 +104,12 @@ class _Order:
         self._run = run
         self.to_scf = len(passes) - len(TO_LLVM)
         """The number of `lower-loops-to-scf`."""
+        self.share: float | None = None
+        """The share of the kernels that are done, while they go alone."""
 
     def run(self, number: int, module: ModuleOp, work: Work | None = None) -> Any:
-        return self._run(self.passes[number], number, module, work)
+        done = None if self.share is None else self.share * len(self.passes)
+        return self._run(self.passes[number], number, module, work, done)
 
 
 def _lower_before_buffers(module: ModuleOp, order: _Order, alone: _Alone) -> None:
@@ -120,8 +128,10 @@ def _lower_before_buffers(module: ModuleOp, order: _Order, alone: _Alone) -> Non
     shares = buffers.reuse and buffers.in_place
     waiting: list[tuple[func.FuncOp, FuncOp]] = []
     steps: Steps = order.run(0, module, packing.begin)
-    for kernel in steps.functions:
+    functions = steps.functions
+    for position, kernel in enumerate(functions):
         assert isinstance(kernel, FuncOp)
+        order.share = position / len(functions)
         order.run(0, module, lambda *_, kernel=kernel: steps.take(kernel))
         name = kernel.sym_name.data
         if name not in kernels:
@@ -135,6 +145,7 @@ def _lower_before_buffers(module: ModuleOp, order: _Order, alone: _Alone) -> Non
             waiting.append((declaration, kernel))
         else:
             _lower_with_copy(module, declaration, kernel, wishes, alone)
+    order.share = None
     order.run(0, module, lambda *_: steps.finish())
     order.run(1, module)
     for declaration, kernel in waiting:

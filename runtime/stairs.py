@@ -159,6 +159,12 @@ class _Whole(Instrument):
         for each in self._instruments:
             each.before_pass(pass_, index, module)
 
+    def comes(self, place: float, name: str) -> None:
+        """Tells bars that a pass comes next on a kernel alone, when so many passes are done."""
+        for each in self._instruments:
+            if isinstance(each, PassProgress):
+                each.comes(place, name)
+
 
 def _take_down_kernels_first(
     context: Context,
@@ -173,8 +179,8 @@ def _take_down_kernels_first(
     whole = _Whole(passes, instruments)
     run_pipeline(context, module, passes[:first], verify_each=False, instruments=[whole])
 
-    def run(pass_: ModulePass, number: int, part: ModuleOp, work: Work | None = None) -> Any:
-        whole.before_pass(pass_, first + number, part)
+    def run(pass_: ModulePass, number: int, part: ModuleOp, work: Work | None = None, done: float | None = None) -> Any:
+        whole.comes(first + (number if done is None else done), pass_.name)
         try:
             return (work or pass_.apply)(context, part)
         except Exception as error:

@@ -144,7 +144,7 @@ class PassProgress(Instrument):
 
     def __init__(self, what: str, shown: bool | None = None, more: float = 0.0):
         self._progress = Progress(what, shown=shown)
-        self._more, self._passes = more, 0
+        self._more, self._passes, self._furthest = more, 0, 0.0
 
     def __enter__(self) -> PassProgress:
         self._progress.__enter__()
@@ -154,11 +154,16 @@ class PassProgress(Instrument):
         self._progress.__exit__(*raised)
 
     def before_pipeline(self, passes: Sequence[ModulePass], module: ModuleOp) -> None:
-        self._passes = len(passes)
+        self._passes, self._furthest = len(passes), 0.0
         self._progress.at(0, total=max(self._passes, 1) * (1 + self._more))
 
     def before_pass(self, pass_: ModulePass, index: int, module: ModuleOp) -> None:
-        self._progress.at(index, pass_.name)
+        self.comes(index, pass_.name)
+
+    def comes(self, place: float, name: str) -> None:
+        """Says that `name` comes next, when so many passes are done. The bar never goes back."""
+        self._furthest = max(self._furthest, place)
+        self._progress.at(self._furthest, name)
 
     def then(self, name: str) -> None:
         """Says that all passes have run and that `name` follows."""

@@ -105,7 +105,9 @@ def at_loops(text: str, pipeline: str = "O3") -> tuple[ModuleOp, list[ModulePass
     return module, passes[first:]
 
 
-def run_alone(pass_: ModulePass, number: int, module: ModuleOp, work: Work | None = None) -> Any:
+def run_alone(
+    pass_: ModulePass, number: int, module: ModuleOp, work: Work | None = None, done: float | None = None
+) -> Any:
     return (work or pass_.apply)(make_context(), module)
 
 
@@ -286,6 +288,20 @@ func.func @main(%x: {F}) -> {F} {{
 {loops("exp", "math.exp %0")}"""
     with pytest.raises(DiagnosticException, match="has several blocks that pass tensors around, expected one"):
         told_of(text, UNFUSED.replace("{options}", ""))
+
+
+def test_a_bar_moves_with_the_kernels():
+    module, passes = at_loops(MANY)
+    places: list[float] = []
+
+    def run(pass_: ModulePass, number: int, part: ModuleOp, work: Work | None = None, done: float | None = None) -> Any:
+        if done is not None:
+            places.append(done)
+        return run_alone(pass_, number, part, work)
+
+    assert lower_kernels_first(module, passes, run) == 3
+    assert sorted(set(places)) == list(dict.fromkeys(places)) == [0.0, 3.0, 6.0, 9.0]
+    assert len(passes) == 12
 
 
 def test_whoever_counts_gets_passes_over_the_whole_module(monkeypatch: pytest.MonkeyPatch):
