@@ -16,11 +16,11 @@ from types import SimpleNamespace
 
 import pytest
 from stepwell.core.passes import progress as progress_module
+from stepwell.core.passes.pipeline_text import parse_pipeline
 from stepwell.core.passes.pipelines import run_pipeline
 from stepwell.core.passes.progress import PassProgress, Progress
 from stepwell.core.text.parsing import make_context, parse_text
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.passes import ModulePass
 
 PROGRAM = """func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
   %0 = graph.relu %x : (tensor<4xf32>) -> tensor<4xf32>
@@ -168,7 +168,7 @@ def test_passes_tell_their_names_and_what_follows(terminal: Terminal) -> None:
 
 def test_a_bar_never_goes_back(terminal: Terminal) -> None:
     with PassProgress("compile") as watch:
-        watch.before_pipeline([ModulePass()] * 4, ModuleOp([]))
+        watch.before_pipeline(parse_pipeline("canonicalize,cse,canonicalize,cse"), ModuleOp([]))
         watch.comes(2.0, "bufferize")
         wait_for(terminal, "compile:  50%|##########          | 00:00, bufferize")
         watch.comes(1, "prepack-weights")
