@@ -97,6 +97,8 @@ test-trust: $(MODELS_STAMP)
 BENCH_STAMP := $(VENV)/.bench-installed
 FIGURES := build/bench
 ROUNDS ?= 15
+# What bench/zoo.py and bench/halves.py leave there.
+WHOLE_MODELS := $(patsubst %,build/zoo/%.onnx,minilm mobilenet_v2 resnet18 resnet50 vit_b_16)
 
 $(BENCH_STAMP): $(STAMP)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[bench]'
@@ -110,8 +112,11 @@ bench: $(BENCH_STAMP)
 	$(BIN)/python bench/threads.py --json $(FIGURES)/threads.json
 	$(BIN)/python bench/zoo.py --json $(FIGURES)/zoo.json
 	$(BIN)/python bench/halves.py --json $(FIGURES)/halves.json
+	$(BIN)/python bench/models.py $(WHOLE_MODELS) --threads 2 --rounds $(ROUNDS) --json $(FIGURES)/models.json
+	$(BIN)/python bench/first_results.py --json $(FIGURES)/first.json
 	$(BIN)/python bench/page.py $(FIGURES)/kernels.json --threads $(FIGURES)/threads.json \
-		--compile-time $(FIGURES)/compile_time.json --ops $(FIGURES)/ops.json --zoo $(FIGURES)/zoo.json
+		--compile-time $(FIGURES)/compile_time.json --ops $(FIGURES)/ops.json --zoo $(FIGURES)/zoo.json \
+		--models $(FIGURES)/models.json --first $(FIGURES)/first.json
 
 clean:
 	rm -rf $(VENV) .pytest_cache .hypothesis .ruff_cache build *.egg-info

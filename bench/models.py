@@ -29,6 +29,10 @@ import numpy as np
 from suite.arguments import existing_file, new_file, positive, usable_cpu
 
 ENGINES = ("stepwell", "onnxruntime", "openvino")
+HEADER = [
+    *("model", *(f"{name} ms" for name in ENGINES), "ratio", "best peer"),
+    *("error", "import and compile s", "peak MB (of each)", "steady MB"),
+]
 ROUND_SECONDS = 0.05
 PAUSE_SECONDS = 0.1
 """Before each turn. Threads of the engine before look for work for a while, on a core that the next one needs."""
@@ -213,18 +217,18 @@ def measure(path: Path, arguments: list[str], rounds: int) -> dict[str, Any]:
     return row
 
 
-def text_of(row: dict[str, Any]) -> str:
+def cells(row: dict[str, Any]) -> list[str]:
     """A line of the table."""
-    cells = [row["model"], *(f"{row['ms'][name]:.2f}" if name in row["ms"] else "-" for name in ENGINES)]
-    cells += [f"{row['ratio']:.2f}" if "ratio" in row else "-", row.get("best", "-")]
-    cells += [
+    found = [row["model"], *(f"{row['ms'][name]:.2f}" if name in row["ms"] else "-" for name in ENGINES)]
+    found += [f"{row['ratio']:.2f}" if "ratio" in row else "-", row.get("best", "-")]
+    found += [
         f"{row['error']:.0e}" if "error" in row else "-",
         f"{row['ready']:.1f}" if "ready" in row else "-",
     ]
     for which in ("peak", "now"):
-        found = [row["memory"].get(name, {}).get(which) for name in ENGINES]
-        cells.append(" / ".join("-" if each is None else f"{each:.0f}" for each in found))
-    return f"| {' | '.join(cells)} |"
+        held = [row["memory"].get(name, {}).get(which) for name in ENGINES]
+        found.append(" / ".join("-" if each is None else f"{each:.0f}" for each in held))
+    return found
 
 
 def pairs(texts: list[str]) -> dict[str, list[int]]:
@@ -250,13 +254,12 @@ def main() -> None:
     options = [f"--shape={text}" for text in args.shape] + [f"--bind={text}" for text in args.bind]
     options += [] if args.cpu is None else [f"--cpu={args.cpu}"]
     options += [f"--threads={args.threads}"]
-    times = " | ".join(f"{engine} ms" for engine in ENGINES)
-    print(f"| model | {times} | ratio | best peer | error | import and compile s | peak MB (of each) | steady MB |")
-    print("| --- |" + " --- |" * (len(ENGINES) + 6))
+    print(f"| {' | '.join(HEADER)} |")
+    print("| --- |" + " --- |" * (len(HEADER) - 1))
     rows = []
     for path in args.models:
         rows.append(measure(path, options, args.rounds))
-        print(text_of(rows[-1]), flush=True)
+        print(f"| {' | '.join(cells(rows[-1]))} |", flush=True)
     if args.json is not None:
         args.json.write_text(json.dumps(rows, indent=1))
 

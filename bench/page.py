@@ -7,11 +7,16 @@ Each kind of processor has a section, which a later run on the same kind replace
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 import textwrap
 from pathlib import Path
 from typing import Any
 
+from first_results import HEADER as FIRST_HEADER
+from first_results import cells as first_cells
+from models import HEADER as MODELS_HEADER
+from models import cells as model_cells
 from suite.arguments import existing_file, figures_in
 from suite.engine import ENGINES
 from suite.figures import ClassFigures, Row
@@ -81,6 +86,22 @@ def threads_text(result: dict[str, Any]) -> str:
     return f"#### Two threads\n\n{bullets(result['notes'])}"
 
 
+def first_text(result: dict[str, Any]) -> str:
+    """The table of first_results.py --json."""
+    return "\n\n".join(
+        [
+            "#### First results",
+            wrapped(f"Seconds from the start of a process, least of some, on {result['machine']['date']}."),
+            markdown(FIRST_HEADER, [first_cells(row) for row in result["programs"]]),
+        ]
+    )
+
+
+def models_text(rows: list[dict[str, Any]]) -> str:
+    """The table of models.py --json, run with two threads."""
+    return "\n\n".join(["#### Whole models, two threads", markdown(MODELS_HEADER, [model_cells(row) for row in rows])])
+
+
 def ops_text(result: dict[str, Any]) -> str:
     """The findings of ops.py --json."""
     lines = [f"{'  ' if note.startswith('  ') else ''}* {' '.join(note.split())}" for note in result["notes"]]
@@ -148,6 +169,8 @@ def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("kernels", type=existing_file, help="what kernels.py --json wrote")
     parser.add_argument("--compile-time", type=existing_file, help="what compile_time.py --json wrote")
+    parser.add_argument("--first", type=existing_file, help="what first_results.py --json wrote")
+    parser.add_argument("--models", type=existing_file, help="what models.py --json wrote with two threads")
     parser.add_argument("--threads", type=existing_file, help="what threads.py --json wrote")
     parser.add_argument("--ops", type=existing_file, help="what ops.py --json wrote")
     parser.add_argument("--zoo", type=existing_file, help="what zoo.py --json wrote")
@@ -163,6 +186,10 @@ def main(arguments: list[str] | None = None) -> None:
         parts.append(threads_text(figures_in(options.threads, "notes")))
     if options.compile_time is not None:
         parts.append(compile_text(figures_in(options.compile_time, "programs")))
+    if options.models is not None:
+        parts.append(models_text(json.loads(options.models.read_text(encoding="utf-8"))))
+    if options.first is not None:
+        parts.append(first_text(figures_in(options.first, "programs")))
     if options.ops is not None:
         parts.append(ops_text(figures_in(options.ops, "notes")))
     if options.zoo is not None:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from models import inputs_of, measure, text_of
+from models import cells, inputs_of, measure
 from suite.arguments import new_file, positive
 from suite.figures import geometric_mean
 
@@ -93,7 +93,7 @@ def main() -> None:
         row = measure(make(path, settings), [], options.rounds)
         row["f32"] = measure(path, [], options.rounds)["ms"].get("stepwell")
         rows.append(row)
-        print(f"{text_of(row)} f32 {row['f32']:.2f} ms |", flush=True)
+        print(f"| {' | '.join(cells(row))} | f32 {row['f32']:.2f} ms |", flush=True)
     ratios = [row["ratio"] for row in rows if row.get("ratio")]
     if ratios:
         print(f"geometric mean {geometric_mean(ratios):.2f}, least {min(ratios):.2f}")

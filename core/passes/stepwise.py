@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Sequence
+from typing import Any, Protocol
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Operation
 
 from ...lazy_dataclass import dataclass
 from .base import StepwellPass
@@ -16,11 +16,11 @@ class Steps(Protocol):
     """One run of a pass over a module, function by function."""
 
     @property
-    def functions(self) -> list[Operation]:
+    def functions(self) -> Sequence[Any]:
         """The functions to take, in this order."""
         ...
 
-    def take(self, function: Operation) -> None:
+    def take(self, function: Any) -> None:
         """Does all that is to be done to `function`. Nothing looks at it again, so it may leave the module."""
         ...
 
