@@ -179,10 +179,12 @@ def _take_down_kernels_first(
     whole = _Whole(passes, instruments)
     run_pipeline(context, module, passes[:first], verify_each=False, instruments=[whole])
 
-    def run(pass_: ModulePass, number: int, part: ModuleOp, work: Work | None = None, done: float | None = None) -> Any:
+    def run(
+        pass_: ModulePass, number: int, module: ModuleOp, work: Work | None = None, done: float | None = None
+    ) -> Any:
         whole.comes(first + (number if done is None else done), pass_.name)
         try:
-            return (work or pass_.apply)(context, part)
+            return (work or pass_.apply)(context, module)
         except Exception as error:
             failure = PassFailure(pass_, first + number + 1)
             error.failed_pass = failure  # pyright: ignore[reportAttributeAccessIssue]

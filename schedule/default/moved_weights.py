@@ -53,9 +53,11 @@ def moved_weight(
     if not isinstance(call, func.CallOp) or not isinstance(source, OpResult):
         return None
     ops = list(prepare[call.callee.string_value()].body.block.ops)
-    if len(ops) != 3 or constant_kind(ops[0]) not in STORED or not isinstance(ops[1], CallKernelOp):
+    if len(ops) != 3:
         return None
     leaf, move, end = ops
+    if constant_kind(leaf) not in STORED or not isinstance(move, CallKernelOp):
+        return None
     if list(move.inputs) != list(leaf.results) or list(end.operands) != list(move.results):
         return None
     kernel = kernels[move.callee_name]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from math import prod
+from typing import Any
 
 from xdsl.dialects import memref
 from xdsl.dialects.builtin import FixedBitwidthType, IntegerAttr, MemRefType
@@ -165,7 +166,7 @@ def _bytes(rows: ForOp, blocks: Sequence[BlockOp], number: int) -> int:
     return sum(found.values())
 
 
-def _known(extents: Mapping[SSAValue, object], variable: SSAValue) -> int:
+def _known(extents: Mapping[Any, object], variable: SSAValue) -> int:
     extent = extents.get(variable, 1)
     return extent if isinstance(extent, int) else 1
 
