@@ -13,14 +13,11 @@ from typing import TYPE_CHECKING, Any
 from ..te.dtypes import SMALL_INTEGERS, TABLE, numpy_dtype
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     import numpy as np
 
     Array = np.ndarray[Any, Any]
-
-PACKED_SUFFIX = "#packed"
-"""What a key ends with that names the bytes of a tensor of small integers as the file holds them, a vector of ui8."""
 
 
 def file_bytes(shape: Sequence[int], dtype: str) -> int:
@@ -41,16 +38,6 @@ def pack(array: Array) -> Array:
         part = flat[place::count]
         packed[: part.size] |= (part & (2**bits - 1)) << (place * bits)
     return packed
-
-
-def weight_array(arrays: Mapping[str, Array], key: str) -> Array | None:
-    """Returns the array of a key, or the bytes that the key names of one there. It is `None` where there is none."""
-    import numpy as np
-
-    if key in arrays:
-        return np.asarray(arrays[key])
-    whole = arrays.get(key.removesuffix(PACKED_SUFFIX))
-    return None if whole is None else pack(np.asarray(whole))
 
 
 def in_bytes(array: Array) -> Array:

@@ -21,11 +21,12 @@ from typing import IO, TYPE_CHECKING, Any, Final, NoReturn
 
 from ..lazy_dataclass import dataclass
 from ..te.dtypes import SMALL_INTEGERS, TABLE, numpy_dtype, of_numpy
+from .derived_weights import BYTES, PACKED_SUFFIX, source_key, summed, sums_of
 from .mapped import ChangedError, Stamp, map_file, place_of
 from .messages.diagnostics import did_you_mean
 from .messages.files import reason_of
 from .messages.texts import IS_A_DIRECTORY
-from .packing import PACKED_SUFFIX, file_bytes, pack, unpack
+from .packing import file_bytes, pack, unpack
 from .roles import BUFFER_ALIGNMENT
 from .safetensors import (
     DTYPES,
@@ -71,18 +72,23 @@ class WeightFile:
         return list(self.entries)
 
     def __contains__(self, key: object) -> bool:
-        return key in self.entries or (isinstance(key, str) and self._packed(key) is not None)
+        return key in self.entries or (isinstance(key, str) and self._derived(key) is not None)
 
-    def _packed(self, key: str) -> WeightEntry | None:
-        """Returns the bytes of small integers that a key with `PACKED_SUFFIX` names."""
-        found = self.entries.get(key.removesuffix(PACKED_SUFFIX))
-        if not key.endswith(PACKED_SUFFIX) or found is None or found.dtype not in SMALL_INTEGERS:
+    def _derived(self, key: str) -> WeightEntry | None:
+        """Returns the type of what a key names of a tensor, and the place of that tensor (`derived_weights`)."""
+        found = self.entries.get(source_key(key))
+        if found is None:
+            return None
+        if (sums := sums_of(key)) is not None:
+            fits = found.dtype in BYTES and sums[1] < len(found.shape)
+            return WeightEntry("i32", (found.shape[sums[1]],), found.begin, found.end) if fits else None
+        if not key.endswith(PACKED_SUFFIX) or found.dtype not in SMALL_INTEGERS:
             return None
         return WeightEntry("ui8", (found.end - found.begin,), found.begin, found.end)
 
     def entry(self, key: str) -> WeightEntry:
         """Returns type and place of a tensor. Raises `WeightsError` for a key that the file lacks."""
-        found = self.entries.get(key) or self._packed(key)
+        found = self.entries.get(key) or self._derived(key)
         if found is None:
             refuse_missing(self, [key])
         return found
@@ -97,10 +103,12 @@ class WeightFile:
     def array(self, key: str) -> np.ndarray[Any, Any]:
         """The tensor as a read-only view of the mapped file. Integers that share bytes there are copied."""
         found = self.entry(key)
+        if key not in self.entries and (sums := sums_of(key)) is not None:
+            return summed(self.array(sums[0]), *sums[1:])
         if found.dtype not in (*_FORMAT_NAMES, *SMALL_INTEGERS):
             known = ", ".join(DTYPES)
             fail(self.path, f"tensor '{key}' has element type {found.dtype}", f"known are {known}")
-        elsewhere = self._elsewhere.get(key) or self._elsewhere.get(key.removesuffix(PACKED_SUFFIX))
+        elsewhere = self._elsewhere.get(key) or self._elsewhere.get(source_key(key))
         mapped = self._mapped() if elsewhere is None else self._in(elsewhere)
         if found.end > mapped.size:
             fail(

@@ -11,8 +11,8 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import DYNAMIC_INDEX, DictionaryAttr, FunctionType, IndexType, ModuleOp, TensorType
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
+from ..core.derived_weights import weight_array
 from ..core.messages.locations import location_string
-from ..core.packing import weight_array
 from ..core.roles import INSTANCES, PREPARE, prepare_function
 from ..lazy_dataclass import dataclass
 from .arith import evaluate_scalar_op

@@ -11,7 +11,7 @@ import numpy as np
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr
 from xdsl.ir import Operation
 
-from ...core.packing import weight_array
+from ...core.derived_weights import weight_array
 from ...core.roles import INSTANCES, KEY, prepare_function
 from ...dialects.tensor_loop import FuncOp
 from ..element_types import Array

@@ -122,6 +122,13 @@ def _rank(value: SSAValue) -> int:
     return value.type.get_num_dims() if isinstance(value.type, TensorType) else -1
 
 
+def _is_along_channels(value: SSAValue) -> bool:
+    """Returns whether all extents but that of the channels are 1."""
+    assert isinstance(value.type, TensorType)
+    shape = value.type.get_shape()
+    return len(shape) >= 3 and prod(shape) == shape[-3] > 0
+
+
 def _elements(value: SSAValue) -> int:
     """Returns the number of elements, where an unknown extent counts as one."""
     assert isinstance(value.type, TensorType)
@@ -330,10 +337,21 @@ class _Images:
         operands: list[SSAValue] = []
         for value in op.operands:
             rank = _rank(value)
+            if self._twin(value) is None and rank > 0 and _is_along_channels(value):
+                operands.append(self._vector(value, op))
+                continue
             if 0 < rank < 4:
                 value = self._add(ExpandDimsOp(value, axis=range(4 - rank)), op)
             operands.append(self._channels_last(value, op) if rank > 0 else value)
         self._replace(op, operands)
+
+    def _vector(self, value: SSAValue, place: Operation) -> SSAValue:
+        """Returns the elements of a tensor that is one along channels alone as a vector."""
+        assert isinstance(value.type, TensorType)
+        source = value.owner.operands[0] if isinstance(value.owner, ReshapeOp | ExpandDimsOp) else value
+        if _rank(source) == 1:
+            return source
+        return self._add(ReshapeOp(value, shape=(_elements(value),)), place)
 
     def _is_cheap(self, value: SSAValue) -> bool:
         """Returns whether the NHWC form is there, or made at load time, or small."""

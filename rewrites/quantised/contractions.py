@@ -16,11 +16,15 @@ from collections.abc import Sequence
 from math import prod
 from typing import Any, Final
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX
+from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType
 from xdsl.ir import Operation, SSAValue
 
+from ...core.derived_weights import BYTES, sums_key
+from ...core.ir.element_types import ATTRIBUTES
 from ...dialects.graph.base import plain_properties
+from ...dialects.graph.constants import WeightOp
 from ...dialects.graph.contraction import Conv2dOp, MatmulOp
+from ...dialects.graph.movement import PermuteDimsOp
 from ...dialects.graph.quantisation import DequantizeOp
 from ...patterns.language.constants import splat_number
 from ...patterns.language.match import Match, as_value
@@ -40,13 +44,13 @@ MOST_TERMS: Final = 1 << 15
 @condition("byte", otherwise="the {0} is no tensor of bytes")
 def byte(match: Match, thing: Thing) -> bool:
     """The elements are of type i8 or ui8."""
-    return dtype_of(as_value(thing)) in ("i8", "ui8")
+    return dtype_of(as_value(thing)) in BYTES
 
 
 @condition("byte-or-less")
 def byte_or_less(match: Match, thing: Thing) -> bool:
     """The elements are integers of 8, 4 or 2 bits."""
-    return dtype_of(as_value(thing)) in ("i8", "ui8", *SMALL_INTEGERS)
+    return dtype_of(as_value(thing)) in (*BYTES, *SMALL_INTEGERS)
 
 
 @condition("float32")
@@ -112,6 +116,25 @@ def _sums(match: Match, x: SSAValue, axes: Sequence[int]) -> SSAValue:
     return emit(match, "sum", emit(match, "astype", x, dtype="i32"), axis=list(axes), keepdims=True)
 
 
+def _sums_of_weight(match: Match, x: SSAValue, axis: int, factor: int) -> SSAValue | None:
+    """
+    Returns the sums of bytes with signs for each index of an axis, times a factor, where a weight has the bytes.
+
+    A key of its own names them (`core.derived_weights`), so that no kernel need sum up the weight. The matrices of a
+    batch have none together.
+    """
+    owner, rank = x.owner, len(shape_of(x))
+    axis %= rank
+    if isinstance(owner, PermuteDimsOp):
+        axes = plain_properties(owner)["axes"]
+        axis = (tuple(reversed(range(rank))) if axes is None else axes)[axis] % rank
+        owner = owner.operands[0].owner
+    if not isinstance(owner, WeightOp):
+        return None
+    type_ = TensorType(ATTRIBUTES["i32"], [shape_of(owner.results[0])[axis]])
+    return match.add(WeightOp(sums_key(owner.weight_key, axis, factor), type_)).results[0]
+
+
 def _times(match: Match, zero: int, others: SSAValue) -> SSAValue:
     """Returns `zero * others`."""
     return emit(match, "multiply", others, full(match, zero, "i32"))
@@ -144,10 +167,13 @@ def integer_conv2d(match: Match, op: Conv2dOp, data: DequantizeOp, kernel: Dequa
     image = _padded(match, image, zero, properties)
     sums = _windows(match, image, weights, {**properties, "padding": (0, 0, 0, 0), "out_dtype": "i32"})
     layout, channels = properties["kernel_layout"], _channels(op)
-    over = [axis for axis, name in enumerate(layout) if name != "O"]
     spread = [-1, *[1] * (3 - channels)]
-    totals = emit(match, "reshape", _sums(match, weights, over), shape=spread) if zero else None
-    less = None if totals is None else _times(match, zero, totals)
+    less = None
+    if zero and (more := _sums_of_weight(match, kernel.operands[0], layout.index("O"), -zero)) is not None:
+        sums = emit(match, "add", sums, emit(match, "reshape", more, shape=spread))
+    elif zero:
+        over = [axis for axis, name in enumerate(layout) if name != "O"]
+        less = _times(match, zero, emit(match, "reshape", _sums(match, weights, over), shape=spread))
     scales = kernel.operands[1]
     if shape_of(scales):
         scales = emit(match, "reshape", scales, shape=spread)
@@ -195,7 +221,10 @@ def integer_matmul(match: Match, op: MatmulOp, data: DequantizeOp, kernel: Dequa
         return None
     (left, a), (right, b) = _signed(match, data), _signed(match, kernel)
     sums = emit(match, "matmul", left, right, out_dtype="i32")
-    less = _times(match, a, _sums(match, right, [-2])) if a else None
+    more = _sums_of_weight(match, kernel.operands[0], -1, -a) if a and len(shape_of(right)) == 2 else None
+    less = _times(match, a, _sums(match, right, [-2])) if a and more is None else None
+    if more is not None:
+        sums = emit(match, "add", sums, more)
     if b:
         rows = _sums(match, left, [-1])
         if a:

@@ -9,8 +9,8 @@ from typing import Final
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import SSAValue
 
+from ...core.derived_weights import PACKED_SUFFIX
 from ...core.ir.element_types import ATTRIBUTES
-from ...core.packing import PACKED_SUFFIX
 from ...dialects.graph.base import plain_properties
 from ...dialects.graph.constants import WeightOp
 from ...dialects.graph.contraction import MatmulOp

@@ -11,15 +11,16 @@ from typing import Any
 import numpy as np
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr
 
+from ...core.derived_weights import BYTES, source_key, summed, sums_of, with_sources
 from ...core.ir.walk import ops_of
 from ...core.messages.diagnostics import did_you_mean, emit_remark, remarks_wanted
 from ...core.messages.locations import nearest_source_point, source_directory
 from ...core.messages.points import SourcePoint
-from ...core.packing import PACKED_SUFFIX, pack
+from ...core.packing import pack
 from ...core.roles import KEY, WEIGHTS, prepare_function
 from ...core.weights import RawTensor, WeightsError, open_weights, refuse_missing
 from ...dialects.graph.constants import WeightOp
-from ...te.dtypes import SMALL_INTEGERS, is_small_integer, numpy_dtype, of_numpy
+from ...te.dtypes import SMALL_INTEGERS, numpy_dtype, of_numpy
 from ..errors import CompileError
 from .arrays import ArrayType
 from .describe import array_type
@@ -50,7 +51,7 @@ def bind_weights(
         for argument in entry.of("weight")
         if prepare_function(argument.key) is None
     }
-    known = wanted.keys() | ({} if module is None else keys_of(module))
+    known = with_sources([*wanted, *(() if module is None else keys_of(module))])
     if isinstance(given, Mapping):
         arrays = _arrays_of(given, wanted)
         missing = [key for key in wanted if key not in arrays]
@@ -73,30 +74,40 @@ def bind_weights(
         with _pointing_at(places.get(key)):
             file.require(key, type_.dtype, tuple(size or 0 for size in type_.shape))
             arrays[key] = file.array(key)
-    unused = [key for key in file.entries if key not in known and f"{key}{PACKED_SUFFIX}" not in known]
+    unused = [key for key in file.entries if key not in known]
     if module is not None and unused and remarks_wanted():
         emit_remark(module, f"weights file '{file.path}': the program does not ask for {_some(unused)}")
     return arrays
 
 
 def _arrays_of(given: Mapping[str, Any], wanted: Mapping[str, ArrayType]) -> dict[str, np.ndarray[Any, Any]]:
-    """Returns weights as arrays, and the bytes of those of small integers that are wanted packed."""
+    """Returns weights as arrays, and what is wanted that follows from one of them."""
     arrays: dict[str, np.ndarray[Any, Any]] = {}
     for key, value in given.items():
-        packed = f"{key}{PACKED_SUFFIX}"
         is_raw = isinstance(value, RawTensor)
-        if packed in wanted and packed not in given:
-            arrays[packed] = value.bytes() if is_raw else _packed(key, np.asarray(value))
         # What is only wanted packed is not unpacked.
         arrays[key] = np.asarray(value) if not is_raw else value.array() if key in wanted else value.bytes()
+    for key in wanted:
+        if key not in given and (source := source_key(key)) in given:
+            arrays[key] = _derived(key, source, given[source])
     return arrays
 
 
-def _packed(key: str, array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    if not is_small_integer(of_numpy(array.dtype.name) or ""):
-        known = ", ".join(str(numpy_dtype(name)) for name in SMALL_INTEGERS)
-        raise CompileError(f"weight '{key}' is given with element type {array.dtype}, expected one of {known}")
-    return pack(array)
+def _derived(key: str, source: str, value: Any) -> np.ndarray[Any, Any]:
+    """Returns what `key` names of the tensor of key `source`, `value`."""
+    is_raw, sums = isinstance(value, RawTensor), sums_of(key)
+    if is_raw and sums is None:
+        return value.bytes()
+    array = value.array() if is_raw else np.asarray(value)
+    allowed = SMALL_INTEGERS if sums is None else BYTES
+    if of_numpy(array.dtype.name) not in allowed:
+        known = ", ".join(str(numpy_dtype(name)) for name in allowed)
+        raise CompileError(f"weight '{source}' is given with element type {array.dtype}, expected one of {known}")
+    if sums is None:
+        return pack(array)
+    if sums[1] >= array.ndim:
+        raise CompileError(f"weight '{source}' is given with {array.ndim} dimensions, expected at least {sums[1] + 1}")
+    return summed(array, *sums[1:])
 
 
 def keys_of(module: ModuleOp) -> set[str]:
@@ -112,7 +123,7 @@ def keys_of(module: ModuleOp) -> set[str]:
 
 
 def _refuse_unknown(given: Mapping[str, Any], known: Collection[str]) -> None:
-    unknown = [key for key in given if key not in known and f"{key}{PACKED_SUFFIX}" not in known]
+    unknown = [key for key in given if key not in known]
     if unknown:
         near = next((hint for key in unknown if (hint := did_you_mean(key, known))), None)
         hint = near or (f"its weights are {_some(sorted(known))}" if known else "it has no weights")

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ...core.derived_weights import WithDerived
 from ...core.weights import WeightFile, weights_in
 from .container import Container, refuse
 from .manifest import LONGEST, MANIFEST, PROGRAM, WEIGHTS, Manifest, entries_of, read_manifest
@@ -52,9 +53,9 @@ class SavedFile:
         return weights_in(f"{self.path}/{name}", self.container.view(name))
 
     @cached_property
-    def weights(self) -> Arrays:
+    def weights(self) -> WithDerived:
         """The weights before they are prepared, by key, mapped from the file."""
         if WEIGHTS not in self.container:
-            return {}
+            return WithDerived()
         file = self.tensors(WEIGHTS)
-        return {key: file.array(key) for key in file.entries}
+        return WithDerived({key: file.array(key) for key in file.entries})

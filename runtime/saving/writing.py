@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.packing import PACKED_SUFFIX
+from ...core.derived_weights import source_key
 from ...core.passes.context import PassContext, current_context
 from ...core.roles import prepare_function
 from ...core.weights import open_weights, weight_pieces
@@ -112,9 +112,10 @@ def raw_weights(source: Source, descriptions: Sequence[Description]) -> dict[str
     for description in descriptions:
         for entry in description.entries:
             keys |= {argument.key for argument in entry.of("weight")}
-    keys = {key for key in keys if prepare_function(key) is None}
-    # What reads the bytes of a tensor as the file holds them finds them under the key of the tensor.
-    keys -= {key + PACKED_SUFFIX for key in keys}
+    # What follows from a tensor is made of it again when the program is opened.
+    keys = {
+        key for key in keys if prepare_function(key) is None and (key == source_key(key) or source_key(key) not in keys)
+    }
     if not keys:
         return {}
     if isinstance(source.weights, Mapping):
