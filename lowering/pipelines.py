@@ -32,7 +32,6 @@ SIMPLIFY: Passes = (
     "specialize-shapes",  # Ops that take sizes as tensors become static where all shapes are known.
     "eliminate-common-subexpr",  # Equal ops become one.
     "integer-arithmetic",  # Products of dequantised tensors become products of bytes.
-    CONVERSIONS,  # Conversions of quantised tensors become arithmetic.
     BATCH_NORM,  # A batch norm becomes a factor and a sum per channel. Other norms are kernels as they are.
     "simplify-expr",  # Identities of graph ops are applied until none applies.
     "fold-scale-axis",  # Factors per channel go into weights.
@@ -112,7 +111,7 @@ them on one kernel after the other.
 
 # Pipelines
 
-STRICT = without(SIMPLIFY, "integer-arithmetic", CONVERSIONS, BATCH_NORM, "fold-scale-axis", "zero-subnormals")
+STRICT = without(SIMPLIFY, "integer-arithmetic", BATCH_NORM, "fold-scale-axis", "zero-subnormals")
 """The part of `SIMPLIFY` that keeps every rounding."""
 
 EXACT = without(STRICT, "optimize-layouts")

@@ -281,6 +281,31 @@ def _key_function(kind: type[Operation]) -> Callable[[Operation], Hashable | Non
     return key_of if plain else None
 
 
+class VerifiedOps:
+    """Ops that have been verified, by what their verification depends on. Its keys keep what they identify alive."""
+
+    def __init__(self) -> None:
+        self._functions: dict[type[Operation], Callable[[Operation], Hashable | None] | None] = {}
+        self._known: dict[tuple[type[Operation], Hashable], tuple[object, ...]] = {}
+
+    def __contains__(self, op: object) -> bool:
+        assert isinstance(op, Operation)
+        return (type(op), self._key(op)) in self._known
+
+    def add(self, op: Operation) -> None:
+        """Takes note that `op` is valid."""
+        if (key := self._key(op)) is not None:
+            held = (*(each.type for each in op.operands), *(each.type for each in op.results), *op.properties.values())
+            self._known[type(op), key] = held
+
+    def _key(self, op: Operation) -> Hashable | None:
+        kind = type(op)
+        if kind not in self._functions:
+            self._functions[kind] = _key_function(kind)
+        key_of = self._functions[kind]
+        return None if key_of is None else key_of(op)
+
+
 _CALLEES: Final = {"func.call": "func.func", "llvm.call": "llvm.func"}
 """What the calls of xDSL call. Their trait scans the module for it, which is quadratic in the calls of a program."""
 

@@ -8,8 +8,13 @@ After: block "exp" computes the sum itself, and `%T` is gone.
 from __future__ import annotations
 
 from xdsl.context import Context
+from xdsl.dialects import arith
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
+from xdsl.rewriter import Rewriter
 
+from ...core.ir.literals import float_of
+from ...core.ir.walk import walk
 from ...core.passes.applications import allowed
 from ...core.passes.base import StepwellPass
 from ...dialects import tensor_loop
@@ -30,6 +35,8 @@ class InlineLoopsPass(StepwellPass):
     After:
         tensor_loop.grid (%i) in (8) { tensor_loop.block "add" … { <store sum of exp of load %x[%vi], load %y[%vi],
             %out[%vi]> } }
+
+    Where a tensor of ones has been inlined, products with them and quotients by them go.
 
     A producer is inlined when it is elementwise (spatial axes only, one store, no run-time check) and this repeats no
     arithmetic: each of its elements is read once, or it only moves data. A temporary that an elementwise block copies
@@ -60,9 +67,21 @@ class InlineLoopsPass(StepwellPass):
                 self.count("producers inlined")
         for block in changed:
             if is_inside(block, function):
+                self.count("factors of one left out", _leave_out_ones(block))
                 block.refresh_regions()
         for alloc in inlined:
             erase(alloc)
         for alloc in [alloc for alloc in allocs if alloc.parent is not None]:
             if forward_to_output(function, alloc):
                 self.count("temporaries replaced by outputs")
+
+
+def _leave_out_ones(block: tensor_loop.BlockOp) -> int:
+    """Erases products of a block whose right operand is 1, and quotients by 1. Returns how many."""
+    ones = [op for op in walk(block) if isinstance(op, arith.MulfOp | arith.DivfOp) and float_of(op.rhs) == 1.0]
+    for op in ones:
+        one = op.rhs.owner
+        Rewriter.replace_op(op, [], [op.lhs])
+        if isinstance(one, Operation) and one.results[0].first_use is None:
+            Rewriter.erase_op(one)
+    return len(ones)

@@ -18,6 +18,7 @@ from xdsl.ir import Block, Operation, OpResult, Region, SSAValue
 from xdsl.traits import IsolatedFromAbove
 
 from ...core.ir.dominance import DominatorTree
+from ...core.ir.verification import VerifiedOps
 from ...core.messages.collector import patient_collector
 from ...core.messages.diagnostics import OperationError, emit_remark
 from ...core.messages.origins import fuse
@@ -110,6 +111,7 @@ class Driver:
         self._lineage: dict[Operation, _Lineage] = {}
         self._remarked: set[tuple[str, Operation]] = set()
         self._timed = statistics_wanted()
+        self._verified = VerifiedOps()
 
     def run(self, scope: Operation) -> bool:
         """Rewrites everything inside `scope` to a fixed point. Returns whether anything changed."""
@@ -233,7 +235,7 @@ class Driver:
             block.insert_ops_before(match.new_ops, place)
         if match.new_functions:
             enclosing_module(match.root).body.block.add_ops(match.new_functions)
-        _verify(match)
+        self._verify(match)
         _locate(match, values)
         for new_op in match.new_ops:
             self._lineage[new_op] = lineage
@@ -252,6 +254,24 @@ class Driver:
         self._touch(users)
         for new_op in reversed(match.new_ops):
             self._enqueue(new_op, first=True)
+
+    def _verify(self, match: Match) -> None:
+        """
+        Verifies the new ops in their place, which the verifiers of symbols need. Nothing uses them yet: where one is
+        invalid, all are taken out again before the error.
+        """
+        for new_op in match.new_ops:
+            if new_op in self._verified:
+                continue
+            try:
+                new_op.verify(verify_nested_ops=False)
+            except Exception as error:
+                message = f"rule '{match.rule.name}' makes an invalid '{new_op.name}': {_reason(error)}"
+                for each in (*match.new_ops, *match.new_functions):
+                    each.detach()
+                match.discard()
+                raise OperationError(match.root, message) from error
+            self._verified.add(new_op)
 
     def _check_limit(self, root: Operation, lineage: _Lineage) -> None:
         if lineage.rewrites > self._limit:
@@ -334,22 +354,6 @@ def _locate(match: Match, values: Sequence[SSAValue]) -> None:
         owner = value.owner
         if isinstance(owner, Operation) and owner not in made and owner.name == match.root.name:
             owner.location = fuse((owner.location, match.root.location), match.rule.name)
-
-
-def _verify(match: Match) -> None:
-    """
-    Verifies the new ops in their place, which the verifiers of symbols need. Nothing uses them yet: where one is
-    invalid, all are taken out again before the error.
-    """
-    for new_op in match.new_ops:
-        try:
-            new_op.verify(verify_nested_ops=False)
-        except Exception as error:
-            message = f"rule '{match.rule.name}' makes an invalid '{new_op.name}': {_reason(error)}"
-            for each in (*match.new_ops, *match.new_functions):
-                each.detach()
-            match.discard()
-            raise OperationError(match.root, message) from error
 
 
 def remark_text(remark: str, about: Sequence[Any]) -> str:

@@ -30,6 +30,7 @@ from ...dialects.graph.movement import (
 )
 from ...dialects.graph.normalisation import BatchNormOp, BiasAddOp, GroupNormOp, InstanceNormOp
 from ...dialects.graph.pooling import Pool2dOp
+from ...dialects.graph.quantisation import DequantizeOp, QuantizeOp
 from ...dialects.graph.reduction import ArgReductionOp, AxisNormalisationOp, ReductionOp
 from ...dialects.graph.sampling import ResampleOp
 from ...dialects.traits import constant_kind
@@ -43,7 +44,7 @@ TO_FIRST = (0, 3, 1, 2)
 TO_HWIO = (2, 3, 1, 0)
 """The permutation from OIHW to HWIO."""
 
-ELEMENTWISE = (UnaryOp, BinaryOp, DivisionOp, ClipOp, AstypeOp, EwiseFmaOp, WhereOp)
+ELEMENTWISE = (UnaryOp, BinaryOp, DivisionOp, ClipOp, AstypeOp, EwiseFmaOp, WhereOp, QuantizeOp, DequantizeOp)
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,6 @@ from ...patterns.language.registry import Thing, builder, condition
 from ...te.dtypes import SMALL_INTEGERS
 from ..inference.quantisation import dtype_of, emit, shape_of
 from .moves import FLIP, full
-from .scales import is_prepared
 
 LEAST_EXTENT: Final = 16
 """Outputs, and channels, from which on machines have products of bytes for convolutions."""
@@ -135,27 +134,19 @@ def _sums_of_weight(match: Match, x: SSAValue, axis: int, factor: int) -> SSAVal
     return match.add(WeightOp(sums_key(owner.weight_key, axis, factor), type_)).results[0]
 
 
-def _times(match: Match, zero: int, others: SSAValue) -> SSAValue:
-    """Returns `zero * others`."""
-    return emit(match, "multiply", others, full(match, zero, "i32"))
+def _times(match: Match, factor: int, sums: SSAValue, more: int = 0) -> SSAValue:
+    """
+    Returns `factor * sums + more` in one op, which stays as it is for all numbers. So layers whose zero points differ
+    share a kernel, also where one has 1 or -1.
+    """
+    return emit(match, "ewise_fma", sums, full(match, factor, "i32"), full(match, more, "i32"))
 
 
-def _scaled(
-    match: Match, sums: SSAValue, less: SSAValue | None, op: Operation, data: DequantizeOp, scales: SSAValue
-) -> Sequence[SSAValue]:
-    """
-    Returns the real numbers that `sums - less` stand for. What follows from weights is taken from them as a float, so
-    that it can join a bias.
-    """
+def _scaled(match: Match, sums: SSAValue, op: Operation, data: DequantizeOp, scales: SSAValue) -> Sequence[SSAValue]:
+    """Returns the real numbers that `sums` stand for."""
     factor = emit(match, "multiply", data.operands[1], scales)
-    types = [op.results[0].type]
-    if less is not None and not (is_prepared(match, less) and is_prepared(match, factor)):
-        sums, less = emit(match, "subtract", sums, less), None
-    real = match.create("graph.multiply", [emit(match, "astype", sums, dtype="f32"), factor], types).results
-    if less is None:
-        return real
-    offset = emit(match, "multiply", emit(match, "astype", less, dtype="f32"), factor)
-    return match.create("graph.subtract", [real[0], offset], types).results
+    real = emit(match, "astype", sums, dtype="f32")
+    return match.create("graph.multiply", [real, factor], [op.results[0].type]).results
 
 
 @builder("integer-conv2d")
@@ -168,16 +159,16 @@ def integer_conv2d(match: Match, op: Conv2dOp, data: DequantizeOp, kernel: Dequa
     sums = _windows(match, image, weights, {**properties, "padding": (0, 0, 0, 0), "out_dtype": "i32"})
     layout, channels = properties["kernel_layout"], _channels(op)
     spread = [-1, *[1] * (3 - channels)]
-    less = None
-    if zero and (more := _sums_of_weight(match, kernel.operands[0], layout.index("O"), -zero)) is not None:
+    if zero:
+        more = _sums_of_weight(match, kernel.operands[0], layout.index("O"), -zero)
+        if more is None:
+            over = [axis for axis, name in enumerate(layout) if name != "O"]
+            more = _times(match, -zero, _sums(match, weights, over))
         sums = emit(match, "add", sums, emit(match, "reshape", more, shape=spread))
-    elif zero:
-        over = [axis for axis, name in enumerate(layout) if name != "O"]
-        less = _times(match, zero, emit(match, "reshape", _sums(match, weights, over), shape=spread))
     scales = kernel.operands[1]
     if shape_of(scales):
         scales = emit(match, "reshape", scales, shape=spread)
-    return _scaled(match, sums, less, op, data, scales)
+    return _scaled(match, sums, op, data, scales)
 
 
 def _windows(match: Match, image: SSAValue, weights: SSAValue, properties: dict[str, Any]) -> SSAValue:
@@ -221,13 +212,11 @@ def integer_matmul(match: Match, op: MatmulOp, data: DequantizeOp, kernel: Dequa
         return None
     (left, a), (right, b) = _signed(match, data), _signed(match, kernel)
     sums = emit(match, "matmul", left, right, out_dtype="i32")
-    more = _sums_of_weight(match, kernel.operands[0], -1, -a) if a and len(shape_of(right)) == 2 else None
-    less = _times(match, a, _sums(match, right, [-2])) if a and more is None else None
-    if more is not None:
+    if a:
+        more = _sums_of_weight(match, kernel.operands[0], -1, -a) if len(shape_of(right)) == 2 else None
+        if more is None:
+            more = _times(match, -a, _sums(match, right, [-2]))
         sums = emit(match, "add", sums, more)
     if b:
-        rows = _sums(match, left, [-1])
-        if a:
-            rows = emit(match, "subtract", rows, full(match, a * shape_of(right)[-2], "i32"))
-        sums = emit(match, "subtract", sums, _times(match, b, rows))
-    return _scaled(match, sums, less, op, data, kernel.operands[1])
+        sums = emit(match, "add", sums, _times(match, -b, _sums(match, left, [-1]), a * b * shape_of(right)[-2]))
+    return _scaled(match, sums, op, data, kernel.operands[1])

@@ -56,16 +56,9 @@ pattern.rule "packed-matmul" rounding doc "matmul(x, dequantize(w)) reads consta
 pattern.rule "scaled-by-reciprocal" quantised doc "quantize(x, s, z) = quantize(x * (1 / s), 1, z) for a constant s" :
   quantize(%x, constant %s, %z) => @quantized-product(%root, %s) where not-one(%s)
 
-pattern.rule "scaled-bias" quantised doc "(x * f - t) + b = x * f + (b - t) for constants t and b" :
-  (astype(%x has dtype i32) * %f as %p) - %t + %b => %p + (%b - %t) where float32(%root), prepared(%t), prepared(%b)
-
 pattern.rule "scaled-sums" quantised doc "(x * f + b) * r = x * (f * r) + b * r for constants f, b and r" :
   ((astype(%x has dtype i32) as %sums) * %f + %b as %real) * %r => %sums * (%f * %r) + %b * %r
   where float32(%root), prepared(%f), prepared(%b), prepared(%r), single-user(%real)
-
-pattern.rule "scaled-differences" quantised doc "(x * f - t) * r = x * (f * r) - t * r for constants f, t and r" :
-  ((astype(%x has dtype i32) as %sums) * %f - %t as %real) * %r => %sums * (%f * %r) - %t * %r
-  where float32(%root), prepared(%f), prepared(%t), prepared(%r), single-user(%real)
 
 pattern.rule "scaled-products" quantised doc "(x * f) * r = x * (f * r) for constants f and r" :
   ((astype(%x has dtype i32) as %sums) * %f as %real) * %r => %sums * (%f * %r)

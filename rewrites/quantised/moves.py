@@ -13,7 +13,7 @@ from ...dialects.graph.base import plain_properties, python_properties
 from ...dialects.graph.constants import FullOp
 from ...dialects.graph.quantisation import DequantizeOp, QuantizeOp
 from ...patterns.language.constants import splat_number
-from ...patterns.language.match import Match, as_value
+from ...patterns.language.match import Index, Match, Session, as_value
 from ...patterns.language.registry import Thing, builder, condition
 from ...te.dtypes import TABLE, is_integer, is_small_integer
 from ..inference.quantisation import dtype_of, shape_of
@@ -23,8 +23,34 @@ FLIP = 128
 
 
 def full(match: Match, number: float, dtype: str, shape: Sequence[int] = ()) -> SSAValue:
-    """Returns a new tensor of one number."""
-    return match.add(FullOp(number, TensorType(ATTRIBUTES[dtype], list(shape)))).results[0]
+    """Returns a tensor of one number. Equal ones are one op at the start of the block."""
+    return match.session.index(_Numbers).of(match, number, dtype, tuple(shape))
+
+
+class _Numbers(Index):
+    """The tensors of one number that builders have made. Each layer of a quantised net would else have its own."""
+
+    def __init__(self, session: Session):
+        super().__init__(session)
+        self._made: dict[tuple[object, ...], Operation] = {}
+        self._detached = set[Operation]()
+
+    def of(self, match: Match, number: float, dtype: str, shape: tuple[int, ...]) -> SSAValue:
+        """Returns a tensor of one number that can be used at the root of a match."""
+        key = match.root.parent, repr(number), dtype, shape
+        op = self._made.get(key)
+        if op is None or (op.parent is not match.root.parent and op not in match.new_ops):
+            op = self._made[key] = match.add(FullOp(number, TensorType(ATTRIBUTES[dtype], list(shape))))
+            self._detached.add(op)
+        return op.results[0]
+
+    def inserted(self, op: Operation) -> None:
+        """Moves a number to the start of its block, where all that is rewritten later finds it."""
+        if op in self._detached and (block := op.parent) is not None and (first := block.first_op) is not op:
+            self._detached.discard(op)
+            op.detach()
+            assert first is not None
+            block.insert_op_before(op, first)
 
 
 @condition("unsigned-byte")
