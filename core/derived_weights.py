@@ -65,8 +65,8 @@ def weight_array(arrays: Mapping[str, Array], key: str) -> Array | None:
     """Returns the array of a key, or what the key names of one there. It is `None` where there is none."""
     import numpy as np
 
-    if key in arrays:
-        return np.asarray(arrays[key])
+    if (own := arrays.get(key)) is not None:
+        return np.asarray(own)
     whole = arrays.get(source_key(key))
     if whole is None:
         return None

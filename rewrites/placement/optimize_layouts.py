@@ -44,7 +44,7 @@ TO_FIRST = (0, 3, 1, 2)
 TO_HWIO = (2, 3, 1, 0)
 """The permutation from OIHW to HWIO."""
 
-ELEMENTWISE = (UnaryOp, BinaryOp, DivisionOp, ClipOp, AstypeOp, EwiseFmaOp, WhereOp, QuantizeOp, DequantizeOp)
+ELEMENTWISE = (UnaryOp, BinaryOp, DivisionOp, ClipOp, AstypeOp, EwiseFmaOp, WhereOp)
 
 
 @dataclass(frozen=True)
@@ -257,6 +257,14 @@ class _Images:
         if twin is not None:
             self._replace(op, [twin, *others], axis=_last(plain_properties(op)["axis"]))
 
+    def _conversion(self, op: Operation) -> None:
+        """Follows a conversion with one scale, or with one for each index of an axis."""
+        image, *others = op.operands
+        if _rank(others[0]) == 1:
+            self._along_axis(op)
+        elif _rank(others[0]) == 0 and (twin := self._twin(image)) is not None:
+            self._replace(op, [twin, *others])
+
     def _resampling(self, op: Operation) -> None:
         """Follows where the image that the block returns would not have to be transposed at a larger size."""
         if not (_elements(op.results[0]) > _elements(op.operands[0]) and _is_returned(op.results[0])):
@@ -373,6 +381,8 @@ _FOLLOWERS: tuple[tuple[type[Operation], Callable[[_Images, Operation], None]], 
     (PadOp, _Images._padding),  # pyright: ignore[reportPrivateUsage]
     (StridedSliceOp, _Images._slice),  # pyright: ignore[reportPrivateUsage]
     (ResampleOp, _Images._resampling),  # pyright: ignore[reportPrivateUsage]
+    (QuantizeOp, _Images._conversion),  # pyright: ignore[reportPrivateUsage]
+    (DequantizeOp, _Images._conversion),  # pyright: ignore[reportPrivateUsage]
     (ReshapeOp, _Images._repetition),  # pyright: ignore[reportPrivateUsage]
     *(
         (kind, _Images._along_axis)  # pyright: ignore[reportPrivateUsage]

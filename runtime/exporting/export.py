@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from ...core.derived_weights import source_key
 from ...core.messages.files import write_file
 from ...core.packing import in_bytes
 from ...core.roles import RUN_PARALLEL
@@ -163,6 +164,11 @@ def _write_weights(path: Path, layout: Layout, arrays: Mapping[str, Any], own: P
         return None
     if own is None or not path.exists() or not own.exists() or not path.samefile(own):
         write_weights(path, wanted)
+    elif any(key != source_key(key) for key in wanted):
+        raise CompileError(
+            f"the code reads what follows from tensors in '{path}', which holds them alone, and it is the side-car of "
+            "the program: export under another name"
+        )
     elif any(wanted[key] is not arrays[key] for key in wanted):
         raise CompileError(
             f"tensors in '{path}' share bytes, and it is the side-car of the program: export under another name"

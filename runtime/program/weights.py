@@ -88,7 +88,7 @@ def _arrays_of(given: Mapping[str, Any], wanted: Mapping[str, ArrayType]) -> dic
         # What is only wanted packed is not unpacked.
         arrays[key] = np.asarray(value) if not is_raw else value.array() if key in wanted else value.bytes()
     for key in wanted:
-        if key not in given and (source := source_key(key)) in given:
+        if key not in arrays and (source := source_key(key)) in given:
             arrays[key] = _derived(key, source, given[source])
     return arrays
 

@@ -14,6 +14,7 @@ STARTS_FAST: Final = {
     "analysis/drawing/notebook.py": "analysis.drawing.programs",
     "analysis/drawing/show.py": "IPython",
     "analysis/ranges/checks.py": "analysis.ranges.function_faults",
+    "core/derived_weights.py": "numpy",
     "core/mapped.py": "numpy",
     "core/packing.py": "numpy",
     "core/messages/diagnostics.py": "core.messages.locations difflib",

@@ -37,6 +37,7 @@ SUBROOMS: Final[dict[str, tuple[str, ...]]] = {
         "ir",
         "weights",
         "safetensors",
+        "derived_weights",
         "packing",
         "mapped",
         "codegens",

@@ -373,7 +373,7 @@ from stepwell.runtime import source as module
 
 lowered = []
 kept = module.Source.compiled
-module.Source.compiled = lambda *arguments: (lowered.append(1), kept(*arguments))[1]
+module.Source.compiled = lambda *arguments, **options: (lowered.append(1), kept(*arguments, **options))[1]
 
 absent = []
 

@@ -325,3 +325,66 @@ tensor_loop.func @no_unread_check(%A: memref<8xf32>) outs(%B: memref<8xf32>) {
     }
   }
 }
+
+// -----
+
+/// A tensor of ones is no factor and no divisor once it is inlined.
+// CHECK-LABEL: @ones
+// CHECK: %[[A:.*]] = memref.load %A
+// CHECK-NEXT: %[[B:.*]] = memref.load %B
+// CHECK-NEXT: %[[S:.*]] = arith.addf %[[A]], %[[B]]
+// CHECK-NEXT: memref.store %[[S]], %C
+tensor_loop.func @ones(%A: memref<8xf32>, %B: memref<8xf32>) outs(%C: memref<8xf32>) {
+  %T = tensor_loop.alloc : memref<8xf32>
+  tensor_loop.grid (%i) in (8) {
+    tensor_loop.block "full" spatial(%vi in 8 = %i) {
+      %one = arith.constant 1.0 : f32
+      memref.store %one, %T[%vi] : memref<8xf32>
+    }
+  }
+  tensor_loop.grid (%i) in (8) {
+    tensor_loop.block "scaled" spatial(%vi in 8 = %i) {
+      %a = memref.load %A[%vi] : memref<8xf32>
+      %t = memref.load %T[%vi] : memref<8xf32>
+      %q = arith.divf %a, %t : f32
+      %b = memref.load %B[%vi] : memref<8xf32>
+      %u = memref.load %T[%vi] : memref<8xf32>
+      %p = arith.mulf %b, %u : f32
+      %s = arith.addf %q, %p : f32
+      memref.store %s, %C[%vi] : memref<8xf32>
+    }
+  }
+}
+
+// -----
+
+/// Zeros that are added stay, since -0 + 0 is 0, and so does a quotient of one.
+// CHECK-LABEL: @no_ones
+// CHECK: arith.addf
+// CHECK: arith.divf
+tensor_loop.func @no_ones(%A: memref<8xf32>) outs(%C: memref<8xf32>) {
+  %T = tensor_loop.alloc : memref<8xf32>
+  %U = tensor_loop.alloc : memref<8xf32>
+  tensor_loop.grid (%i) in (8) {
+    tensor_loop.block "ones" spatial(%vi in 8 = %i) {
+      %one = arith.constant 1.0 : f32
+      memref.store %one, %T[%vi] : memref<8xf32>
+    }
+  }
+  tensor_loop.grid (%i) in (8) {
+    tensor_loop.block "zeros" spatial(%vi in 8 = %i) {
+      %zero = arith.constant 0.0 : f32
+      memref.store %zero, %U[%vi] : memref<8xf32>
+    }
+  }
+  tensor_loop.grid (%i) in (8) {
+    tensor_loop.block "inverse" spatial(%vi in 8 = %i) {
+      %a = memref.load %A[%vi] : memref<8xf32>
+      %u = memref.load %U[%vi] : memref<8xf32>
+      %s = arith.addf %a, %u : f32
+      %t = memref.load %T[%vi] : memref<8xf32>
+      %q = arith.divf %t, %s : f32
+      memref.store %q, %C[%vi] : memref<8xf32>
+    }
+  }
+}

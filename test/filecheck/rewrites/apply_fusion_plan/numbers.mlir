@@ -127,6 +127,23 @@ func.func @no_others(%x: tensor<4xf32>) -> tensor<4xf32> {
   func.return %1 : tensor<4xf32>
 }
 
+/// Parameters are also the scales and zero points of conversions.
+// CHECK-LABEL: func.func @conversions(
+// CHECK: func.call @fused_quantize_dequantize0(%x, %{{.*}}, %{{.*}}, %{{.*}}) : (tensor<4xf32>, tensor<f32>, tensor<i8>, tensor<f32>) -> tensor<4xf32>
+// CHECK: func.call @fused_quantize_dequantize0(%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}) : (tensor<4xf32>, tensor<f32>, tensor<i8>, tensor<f32>) -> tensor<4xf32>
+func.func @conversions(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %a = graph.full 2.0 : tensor<f32>
+  %b = graph.full 3.0 : tensor<f32>
+  %t = graph.full 5.0 : tensor<f32>
+  %y = graph.full 7 : tensor<i8>
+  %z = graph.full 0 : tensor<i8>
+  %0 = graph.quantize %x, %a, %y {graph.group = 0 : i64} : (tensor<4xf32>, tensor<f32>, tensor<i8>) -> tensor<4xi8>
+  %1 = graph.dequantize %0, %t, %y {graph.group = 0 : i64} : (tensor<4xi8>, tensor<f32>, tensor<i8>) -> tensor<4xf32>
+  %2 = graph.quantize %1, %b, %z {graph.group = 1 : i64} : (tensor<4xf32>, tensor<f32>, tensor<i8>) -> tensor<4xi8>
+  %3 = graph.dequantize %2, %a, %z {graph.group = 1 : i64} : (tensor<4xi8>, tensor<f32>, tensor<i8>) -> tensor<4xf32>
+  func.return %3 : tensor<4xf32>
+}
+
 // CHECK-LABEL: func.func private @fused_multiply_add_negative0(%x: tensor<4xf32>, %a: tensor<f32>)
 // CHECK-NEXT: %h = graph.full 0.5 : tensor<f32>
 // CHECK-NEXT: %0 = graph.multiply %x, %a

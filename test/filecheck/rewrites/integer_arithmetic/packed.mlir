@@ -4,10 +4,10 @@
 
 /// Bytes with signs are 128 more without them, and so is the zero point. A row of the packed weights is a column.
 // CHECK-LABEL: func.func @blocks
+// CHECK: %[[Z:.*]] = graph.full 131 : tensor<ui8>
 // CHECK: %[[U:.*]] = graph.astype %w, dtype = ui8
 // CHECK: %[[F:.*]] = graph.bitwise_xor %[[U]], %{{.*}} : (tensor<32x8xui8>, tensor<ui8>) -> tensor<32x8xui8>
 // CHECK-NEXT: %[[P:.*]] = graph.permute_dims %[[F]], axes = [1, 0]
-// CHECK: %[[Z:.*]] = graph.full 131 : tensor<ui8>
 // CHECK-NEXT: %[[S:.*]] = graph.permute_dims %s, axes = [1, 0] : (tensor<2x8xf32>) -> tensor<8x2xf32>
 // CHECK-NEXT: graph.matmul_packed %x, %[[P]], %[[S]], %[[Z]], bits = 8, block_size = 16
 // STRICT-LABEL: func.func @blocks

@@ -6,11 +6,11 @@
 
 /// A row of the file is a column of the matrix: the bytes are those of the kernel, with the signs as offsets.
 // CHECK-LABEL: func.func @rows
-// CHECK: %[[W:.*]] = graph.weight "w#packed" : tensor<96xui8>
+// CHECK: %[[Z:.*]] = graph.full 9 : tensor<ui8>
 // CHECK: %[[F:.*]] = graph.full 136 : tensor<ui8>
+// CHECK: %[[W:.*]] = graph.weight "w#packed" : tensor<96xui8>
 // CHECK-NEXT: %[[X:.*]] = graph.bitwise_xor %[[W]], %[[F]]
 // CHECK-NEXT: %[[R:.*]] = graph.reshape %[[X]], shape = [6, 16]
-// CHECK: %[[Z:.*]] = graph.full 9 : tensor<ui8>
 // CHECK: graph.matmul_packed %x, %[[R]], %{{.*}}, %[[Z]], block_size = 16 : (tensor<3x32xf32>, tensor<6x16xui8>, tensor<6x2xf32>, tensor<ui8>)
 func.func @rows(%x: tensor<3x32xf32>) -> tensor<3x6xf32> {
   %w = graph.weight "w" : tensor<6x32xi4>
@@ -40,9 +40,9 @@ func.func @columns(%x: tensor<3x32xf32>) -> tensor<3x6xf32> {
 
 /// Rows of an odd number of elements do not begin with a byte, and numbers of 2 bits take 4 in the kernel.
 // CHECK-LABEL: func.func @no_whole_bytes
+// CHECK: graph.full 2 : tensor<ui8>
 // CHECK: %[[A:.*]] = graph.astype %w, dtype = ui8 : (tensor<32x5xi2>) -> tensor<32x5xui8>
 // CHECK: graph.bitwise_and %[[A]]
-// CHECK: graph.full 2 : tensor<ui8>
 // CHECK: graph.matmul_packed {{.*}} (tensor<3x32xf32>, tensor<5x16xui8>, tensor<5x1xf32>, tensor<ui8>)
 func.func @no_whole_bytes(%x: tensor<3x32xf32>) -> tensor<3x5xf32> {
   %w = graph.weight "v" : tensor<32x5xi2>

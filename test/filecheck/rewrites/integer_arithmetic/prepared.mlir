@@ -9,34 +9,6 @@ func.func @quantised(%x: tensor<4xf32>, %s: tensor<f32>, %z: tensor<i8>) -> tens
   func.return %y : tensor<4xi8>
 }
 
-// CHECK-LABEL: func.func @no_scaled_bias_of_t(
-// CHECK: %[[DIFFERENCE:.*]] = graph.subtract %p, %t
-// CHECK-NEXT: graph.add %[[DIFFERENCE]], %b
-// CHECK-NEXT: func.return
-func.func @no_scaled_bias_of_t(%sums: tensor<4xi32>, %t: tensor<4xf32>) -> tensor<4xf32> {
-  %f = graph.weight "f" : tensor<4xf32>
-  %b = graph.weight "b" : tensor<4xf32>
-  %x = graph.astype %sums, dtype = f32 : (tensor<4xi32>)
-  %p = graph.multiply %x, %f : (tensor<4xf32>, tensor<4xf32>)
-  %s = graph.subtract %p, %t : (tensor<4xf32>, tensor<4xf32>)
-  %y = graph.add %s, %b : (tensor<4xf32>, tensor<4xf32>)
-  func.return %y : tensor<4xf32>
-}
-
-// CHECK-LABEL: func.func @no_scaled_bias_of_b(
-// CHECK: %[[DIFFERENCE:.*]] = graph.subtract %p, %t
-// CHECK-NEXT: graph.add %[[DIFFERENCE]], %b
-// CHECK-NEXT: func.return
-func.func @no_scaled_bias_of_b(%sums: tensor<4xi32>, %b: tensor<4xf32>) -> tensor<4xf32> {
-  %f = graph.weight "f" : tensor<4xf32>
-  %t = graph.weight "t" : tensor<4xf32>
-  %x = graph.astype %sums, dtype = f32 : (tensor<4xi32>)
-  %p = graph.multiply %x, %f : (tensor<4xf32>, tensor<4xf32>)
-  %s = graph.subtract %p, %t : (tensor<4xf32>, tensor<4xf32>)
-  %y = graph.add %s, %b : (tensor<4xf32>, tensor<4xf32>)
-  func.return %y : tensor<4xf32>
-}
-
 // CHECK-LABEL: func.func @no_scaled_sums_of_f(
 // CHECK: %[[REAL:real]] = graph.add
 // CHECK: graph.multiply %[[REAL]], %r
@@ -75,48 +47,6 @@ func.func @no_scaled_sums_of_r(%sums: tensor<4xi32>, %r: tensor<4xf32>) -> tenso
   %x = graph.astype %sums, dtype = f32 : (tensor<4xi32>)
   %p = graph.multiply %x, %f : (tensor<4xf32>, tensor<4xf32>)
   %real = graph.add %p, %b : (tensor<4xf32>, tensor<4xf32>)
-  %y = graph.multiply %real, %r : (tensor<4xf32>, tensor<4xf32>)
-  func.return %y : tensor<4xf32>
-}
-
-// CHECK-LABEL: func.func @no_scaled_differences_of_f(
-// CHECK: %[[REAL:real]] = graph.subtract
-// CHECK: graph.multiply %[[REAL]], %r
-// CHECK-NEXT: func.return
-func.func @no_scaled_differences_of_f(%sums: tensor<4xi32>, %f: tensor<4xf32>) -> tensor<4xf32> {
-  %t = graph.weight "t" : tensor<4xf32>
-  %r = graph.weight "r" : tensor<4xf32>
-  %x = graph.astype %sums, dtype = f32 : (tensor<4xi32>)
-  %p = graph.multiply %x, %f : (tensor<4xf32>, tensor<4xf32>)
-  %real = graph.subtract %p, %t : (tensor<4xf32>, tensor<4xf32>)
-  %y = graph.multiply %real, %r : (tensor<4xf32>, tensor<4xf32>)
-  func.return %y : tensor<4xf32>
-}
-
-// CHECK-LABEL: func.func @no_scaled_differences_of_t(
-// CHECK: %[[REAL:real]] = graph.subtract
-// CHECK: graph.multiply %[[REAL]], %r
-// CHECK-NEXT: func.return
-func.func @no_scaled_differences_of_t(%sums: tensor<4xi32>, %t: tensor<4xf32>) -> tensor<4xf32> {
-  %f = graph.weight "f" : tensor<4xf32>
-  %r = graph.weight "r" : tensor<4xf32>
-  %x = graph.astype %sums, dtype = f32 : (tensor<4xi32>)
-  %p = graph.multiply %x, %f : (tensor<4xf32>, tensor<4xf32>)
-  %real = graph.subtract %p, %t : (tensor<4xf32>, tensor<4xf32>)
-  %y = graph.multiply %real, %r : (tensor<4xf32>, tensor<4xf32>)
-  func.return %y : tensor<4xf32>
-}
-
-// CHECK-LABEL: func.func @no_scaled_differences_of_r(
-// CHECK: %[[REAL:real]] = graph.subtract
-// CHECK: graph.multiply %[[REAL]], %r
-// CHECK-NEXT: func.return
-func.func @no_scaled_differences_of_r(%sums: tensor<4xi32>, %r: tensor<4xf32>) -> tensor<4xf32> {
-  %f = graph.weight "f" : tensor<4xf32>
-  %t = graph.weight "t" : tensor<4xf32>
-  %x = graph.astype %sums, dtype = f32 : (tensor<4xi32>)
-  %p = graph.multiply %x, %f : (tensor<4xf32>, tensor<4xf32>)
-  %real = graph.subtract %p, %t : (tensor<4xf32>, tensor<4xf32>)
   %y = graph.multiply %real, %r : (tensor<4xf32>, tensor<4xf32>)
   func.return %y : tensor<4xf32>
 }

@@ -4,11 +4,14 @@
 
 // STRICT-NOT: out_dtype = i32
 
-/// What zero points, scales and the bias make is one factor and one offset, known when weights are loaded. The way from
-/// the sums to the bytes is a product, a sum and a rounding.
+/// What scales and the bias make is one factor and one offset, known when weights are loaded. The way from the sums to the
+/// bytes is what the zero point adds, a product, a sum and a rounding. A key names the sums of the weights.
 // CHECK-LABEL: func.func @layer(
 // CHECK: %[[SUMS:.*]] = graph.conv2d %x, %w, out_dtype = i32
-// CHECK: %[[REAL:.*]] = graph.astype %[[SUMS]], dtype = f32
+// CHECK: %[[MORE:.*]] = graph.weight "w#sums0*-3" : tensor<4xi32>
+// CHECK: %[[SPREAD:.*]] = graph.reshape %[[MORE]], shape = [-1, 1, 1]
+// CHECK: %[[ALL:.*]] = graph.add %[[SUMS]], %[[SPREAD]]
+// CHECK: %[[REAL:.*]] = graph.astype %[[ALL]], dtype = f32
 // CHECK: %[[SCALED:.*]] = graph.multiply %[[REAL]], %{{.*}} : (tensor<1x4x6x6xf32>, tensor<4x1x1xf32>)
 // CHECK: %[[TOTAL:.*]] = graph.add %[[SCALED]], %{{.*}} : (tensor<1x4x6x6xf32>, tensor<4x1x1xf32>)
 // CHECK-NOT: tensor<1x4x6x6xf32>)
@@ -16,7 +19,6 @@
 // CHECK-NEXT: func.return
 // WITHOUT-LABEL: func.func @layer(
 // WITHOUT: graph.multiply {{.*}} : (tensor<1x4x6x6xf32>, tensor<4x1x1xf32>)
-// WITHOUT: graph.subtract {{.*}} : (tensor<1x4x6x6xf32>, tensor<4x1x1xf32>)
 // WITHOUT: graph.add {{.*}} : (tensor<1x4x6x6xf32>, tensor<4x1x1xf32>)
 // WITHOUT: graph.multiply {{.*}} : (tensor<1x4x6x6xf32>, tensor<f32>)
 func.func @layer(%x: tensor<1x3x8x8xi8>) -> tensor<1x4x6x6xi8> {
@@ -40,7 +42,6 @@ func.func @layer(%x: tensor<1x3x8x8xi8>) -> tensor<1x4x6x6xi8> {
 // CHECK-LABEL: func.func @products(
 // CHECK: %[[FACTOR:.*]] = graph.multiply {{.*}} : (tensor<4x1x1xf32>, tensor<f32>)
 // CHECK: graph.multiply %{{.*}}, %[[FACTOR]]
-// CHECK-NEXT: graph.full 1.0
 // CHECK-NEXT: graph.quantize
 func.func @products(%x: tensor<1x3x8x8xi8>) -> tensor<1x4x6x6xi8> {
   %w = graph.weight "w" : tensor<4x3x3x3xi8>
@@ -56,23 +57,48 @@ func.func @products(%x: tensor<1x3x8x8xi8>) -> tensor<1x4x6x6xi8> {
   func.return %y : tensor<1x4x6x6xi8>
 }
 
-/// Without a bias, what the zero point makes is the offset.
-// CHECK-LABEL: func.func @differences(
-// CHECK: %[[SCALED:.*]] = graph.multiply {{.*}} : (tensor<1x4x6x6xf32>, tensor<f32>)
-// CHECK: graph.subtract %[[SCALED]], %{{.*}} : (tensor<1x4x6x6xf32>, tensor<4x1x1xf32>)
-// CHECK-NEXT: graph.full 1.0
-// CHECK-NEXT: graph.quantize
-func.func @differences(%x: tensor<1x3x8x8xi8>) -> tensor<1x4x6x6xi8> {
-  %w = graph.weight "w" : tensor<4x3x3x3xi8>
+/// Bytes without signs count less 128 in the sums.
+// CHECK-LABEL: func.func @sums_of_unsigned_weights(
+// CHECK: graph.weight "u#sums0*-3" : tensor<4xi32>
+func.func @sums_of_unsigned_weights(%x: tensor<1x3x8x8xi8>) -> tensor<1x4x6x6xf32> {
+  %w = graph.weight "u" : tensor<4x3x3x3xui8>
   %s = graph.full 0.5 : tensor<f32>
-  %sy = graph.full 0.25 : tensor<f32>
-  %z = graph.full 0 : tensor<i8>
+  %z = graph.full 128 : tensor<ui8>
   %zx = graph.full 3 : tensor<i8>
   %a = graph.dequantize %x, %s, %zx : (tensor<1x3x8x8xi8>, tensor<f32>, tensor<i8>)
-  %b = graph.dequantize %w, %s, %z : (tensor<4x3x3x3xi8>, tensor<f32>, tensor<i8>)
+  %b = graph.dequantize %w, %s, %z : (tensor<4x3x3x3xui8>, tensor<f32>, tensor<ui8>)
   %c = graph.conv2d %a, %b : (tensor<1x3x8x8xf32>, tensor<4x3x3x3xf32>)
-  %y = graph.quantize %c, %sy, %z : (tensor<1x4x6x6xf32>, tensor<f32>, tensor<i8>)
-  func.return %y : tensor<1x4x6x6xi8>
+  func.return %c : tensor<1x4x6x6xf32>
+}
+
+/// The columns of a transposed weight are its rows.
+// CHECK-LABEL: func.func @sums_of_transposed_weights(
+// CHECK: graph.weight "t#sums0*-3" : tensor<4xi32>
+func.func @sums_of_transposed_weights(%x: tensor<2x3x8xi8>) -> tensor<2x3x4xf32> {
+  %w = graph.weight "t" : tensor<4x8xi8>
+  %s = graph.full 0.5 : tensor<f32>
+  %z = graph.full 0 : tensor<i8>
+  %zx = graph.full 3 : tensor<i8>
+  %a = graph.dequantize %x, %s, %zx : (tensor<2x3x8xi8>, tensor<f32>, tensor<i8>)
+  %b = graph.dequantize %w, %s, %z : (tensor<4x8xi8>, tensor<f32>, tensor<i8>)
+  %t = graph.permute_dims %b : (tensor<4x8xf32>) -> tensor<8x4xf32>
+  %c = graph.matmul %a, %t : (tensor<2x3x8xf32>, tensor<8x4xf32>)
+  func.return %c : tensor<2x3x4xf32>
+}
+
+/// A batch of matrices has sums for each of them, which no key names.
+// CHECK-LABEL: func.func @no_sums_of_batches(
+// CHECK: graph.sum %{{.*}}, axis = [-2], keepdims = true : (tensor<2x8x4xi32>)
+// CHECK-NOT: #sums
+func.func @no_sums_of_batches(%x: tensor<2x3x8xi8>) -> tensor<2x3x4xf32> {
+  %w = graph.weight "batch" : tensor<2x8x4xi8>
+  %s = graph.full 0.5 : tensor<f32>
+  %z = graph.full 0 : tensor<i8>
+  %zx = graph.full 3 : tensor<i8>
+  %a = graph.dequantize %x, %s, %zx : (tensor<2x3x8xi8>, tensor<f32>, tensor<i8>)
+  %b = graph.dequantize %w, %s, %z : (tensor<2x8x4xi8>, tensor<f32>, tensor<i8>)
+  %c = graph.matmul %a, %b : (tensor<2x3x8xf32>, tensor<2x8x4xf32>)
+  func.return %c : tensor<2x3x4xf32>
 }
 
 /// The bias is an argument, so it is added on its own, and the scale of the result comes last.
@@ -131,19 +157,6 @@ func.func @no_scaled_sums_with_another_user(%sums: tensor<4xi32>) -> (tensor<4xf
   %x = graph.astype %sums, dtype = f32 : (tensor<4xi32>)
   %p = graph.multiply %x, %f : (tensor<4xf32>, tensor<4xf32>)
   %real = graph.add %p, %b : (tensor<4xf32>, tensor<4xf32>)
-  %y = graph.multiply %real, %r : (tensor<4xf32>, tensor<f32>)
-  func.return %real, %y : tensor<4xf32>, tensor<4xf32>
-}
-
-// CHECK-LABEL: func.func @no_scaled_differences_with_another_user(
-// CHECK: %y = graph.multiply %real, %r
-func.func @no_scaled_differences_with_another_user(%sums: tensor<4xi32>) -> (tensor<4xf32>, tensor<4xf32>) {
-  %f = graph.weight "f" : tensor<4xf32>
-  %b = graph.weight "b" : tensor<4xf32>
-  %r = graph.full 0.25 : tensor<f32>
-  %x = graph.astype %sums, dtype = f32 : (tensor<4xi32>)
-  %p = graph.multiply %x, %f : (tensor<4xf32>, tensor<4xf32>)
-  %real = graph.subtract %p, %b : (tensor<4xf32>, tensor<4xf32>)
   %y = graph.multiply %real, %r : (tensor<4xf32>, tensor<f32>)
   func.return %real, %y : tensor<4xf32>, tensor<4xf32>
 }

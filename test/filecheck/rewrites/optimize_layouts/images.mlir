@@ -87,3 +87,58 @@ func.func private @no_fused(%x: tensor<1x3x8x8xf32>, %w: tensor<4x3x1x1xf32>) ->
   %0 = graph.conv2d %x, %w : (tensor<1x3x8x8xf32>, tensor<4x3x1x1xf32>)
   func.return %0 : tensor<1x4x8x8xf32>
 }
+
+/// What varies along channels alone is a vector beside images with channels last. The source of a reshape is one.
+// CHECK-LABEL: func.func @vectors(
+func.func @vectors(%x: tensor<1x3x8x8xf32>, %w: tensor<4x3x1x1xf32>, %f: tensor<4x1x1xf32>, %b: tensor<4xf32>) -> tensor<1x4x8x8xf32> {
+  // CHECK: %[[C:.*]] = graph.conv2d
+  // CHECK-NEXT: %[[F:.*]] = graph.reshape %f, shape = [4]
+  // CHECK-NEXT: %[[M:.*]] = graph.multiply %[[C]], %[[F]] : (tensor<1x8x8x4xf32>, tensor<4xf32>)
+  // CHECK: %[[A:.*]] = graph.add %[[M]], %b : (tensor<1x8x8x4xf32>, tensor<4xf32>)
+  %0 = graph.conv2d %x, %w : (tensor<1x3x8x8xf32>, tensor<4x3x1x1xf32>)
+  %1 = graph.multiply %0, %f : (tensor<1x4x8x8xf32>, tensor<4x1x1xf32>)
+  %2 = graph.reshape %b, shape = [4, 1, 1] : (tensor<4xf32>) -> tensor<4x1x1xf32>
+  %3 = graph.add %1, %2 : (tensor<1x4x8x8xf32>, tensor<4x1x1xf32>)
+  func.return %3 : tensor<1x4x8x8xf32>
+}
+
+/// What varies along rows is no vector along channels, and is transposed.
+// CHECK-LABEL: func.func @no_vectors(
+func.func @no_vectors(%x: tensor<1x3x8x8xf32>, %w: tensor<4x3x1x1xf32>, %f: tensor<8x1xf32>) -> tensor<1x4x8x8xf32> {
+  // CHECK: graph.expand_dims %f, axis = [0, 1]
+  // CHECK-NEXT: graph.permute_dims %{{.*}}, axes = [0, 2, 3, 1] : (tensor<1x1x8x1xf32>) -> tensor<1x8x1x1xf32>
+  %0 = graph.conv2d %x, %w : (tensor<1x3x8x8xf32>, tensor<4x3x1x1xf32>)
+  %1 = graph.multiply %0, %f : (tensor<1x4x8x8xf32>, tensor<8x1xf32>)
+  func.return %1 : tensor<1x4x8x8xf32>
+}
+
+/// Images of bytes keep their layout between convolutions.
+// CHECK-LABEL: func.func @bytes(
+func.func @bytes(%x: tensor<1x3x8x8xf32>, %w: tensor<4x3x1x1xf32>, %v: tensor<4x4x1x1xf32>, %s: tensor<f32>, %z: tensor<i8>) -> tensor<1x4x8x8xf32> {
+  // CHECK: %[[Q:.*]] = graph.quantize %{{.*}}, %s, %z : (tensor<1x8x8x4xf32>, tensor<f32>, tensor<i8>) -> tensor<1x8x8x4xi8>
+  // CHECK-NEXT: %[[D:.*]] = graph.dequantize %[[Q]], %s, %z : (tensor<1x8x8x4xi8>
+  // CHECK: graph.conv2d %[[D]]
+  %0 = graph.conv2d %x, %w : (tensor<1x3x8x8xf32>, tensor<4x3x1x1xf32>)
+  %1 = graph.quantize %0, %s, %z : (tensor<1x4x8x8xf32>, tensor<f32>, tensor<i8>)
+  %2 = graph.dequantize %1, %s, %z : (tensor<1x4x8x8xi8>, tensor<f32>, tensor<i8>)
+  %3 = graph.conv2d %2, %v : (tensor<1x4x8x8xf32>, tensor<4x4x1x1xf32>)
+  func.return %3 : tensor<1x4x8x8xf32>
+}
+
+/// The axis of scales moves along.
+// CHECK-LABEL: func.func @scales_along_channels(
+func.func @scales_along_channels(%x: tensor<1x3x8x8xf32>, %w: tensor<4x3x1x1xf32>, %s: tensor<4xf32>, %z: tensor<4xi8>) -> tensor<1x4x8x8xi8> {
+  // CHECK: graph.quantize %{{.*}}, %s, %z, axis = 3 : (tensor<1x8x8x4xf32>, tensor<4xf32>, tensor<4xi8>)
+  %0 = graph.conv2d %x, %w : (tensor<1x3x8x8xf32>, tensor<4x3x1x1xf32>)
+  %1 = graph.quantize %0, %s, %z : (tensor<1x4x8x8xf32>, tensor<4xf32>, tensor<4xi8>)
+  func.return %1 : tensor<1x4x8x8xi8>
+}
+
+/// Scales of blocks stand along all axes.
+// CHECK-LABEL: func.func @no_scales_of_blocks(
+func.func @no_scales_of_blocks(%x: tensor<1x3x8x8xf32>, %w: tensor<4x3x1x1xf32>, %s: tensor<1x2x8x8xf32>, %z: tensor<1x2x8x8xi8>) -> tensor<1x4x8x8xi8> {
+  // CHECK: graph.quantize %{{.*}}, %s, %z, block_size = 2 : (tensor<1x4x8x8xf32>, tensor<1x2x8x8xf32>, tensor<1x2x8x8xi8>)
+  %0 = graph.conv2d %x, %w : (tensor<1x3x8x8xf32>, tensor<4x3x1x1xf32>)
+  %1 = graph.quantize %0, %s, %z, block_size = 2 : (tensor<1x4x8x8xf32>, tensor<1x2x8x8xf32>, tensor<1x2x8x8xi8>)
+  func.return %1 : tensor<1x4x8x8xi8>
+}
