@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import Final
 
 from xdsl.dialects import memref
 from xdsl.dialects.builtin import (
@@ -16,8 +17,10 @@ from xdsl.dialects.builtin import (
     TensorType,
     UnitAttr,
 )
-from xdsl.ir import Operation
+from xdsl.ir import Attribute, Operation
 
+from ...core.ir.appending import new_op
+from ...core.ir.symbols import symbol
 from ...core.messages.locations import copy_location
 from ...dialects.graph.constants import ConstantOp
 from ...dialects.graph.literals import memory_bytes
@@ -28,6 +31,17 @@ from ..shared.te_types import storage_of
 def index_number(value: int) -> IntegerAttr[IndexType]:
     """Returns `value : index`."""
     return IntegerAttr.from_index_int_value(value)
+
+
+@lru_cache(maxsize=4096)
+def _buffer_type(element_type: Attribute, shape: tuple[int, ...]) -> MemRefType:
+    """Returns the type of a buffer. A quantised model has hundreds of constants of one number."""
+    return MemRefType(element_type, shape)
+
+
+_PRIVATE: Final = StringAttr("private")
+
+_CONSTANT: Final = UnitAttr()
 
 
 class ConstantPool:
@@ -49,19 +63,18 @@ class ConstantPool:
         """Returns an op whose result is the buffer with the constant's elements."""
         assert isinstance(op.value, DenseIntOrFPElementsAttr)
         value = stored(op.value)
-        type_ = MemRefType(value.type.element_type, value.type.get_shape())
+        type_ = _buffer_type(value.type.element_type, value.type.get_shape())
         if value not in self.by_content:
             self.by_content[value] = self._add(op, value, type_)
-        return memref.GetGlobalOp(self.by_content[value], type_)
+        return new_op(memref.GetGlobalOp, (), (type_,), {"name": symbol(self.by_content[value])})
 
     def _add(self, op: Operation, value: DenseIntOrFPElementsAttr, type_: MemRefType) -> str:
         number = len(self.by_content)
         while (name := f"constant_{number}") in self.names:
             number += 1
         self.names.add(name)
-        new = memref.GlobalOp.get(
-            StringAttr(name), type_, value, sym_visibility=StringAttr("private"), constant=UnitAttr()
-        )
+        given = {"sym_name": StringAttr(name), "type": type_, "initial_value": value}
+        new = new_op(memref.GlobalOp, (), (), {**given, "sym_visibility": _PRIVATE, "constant": _CONSTANT})
         copy_location(op, new)
         first = self.module.body.block.first_op
         assert first is not None

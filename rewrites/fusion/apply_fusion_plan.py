@@ -19,7 +19,7 @@ from ...lazy_dataclass import dataclass
 from ...patterns.language.functions import PRIMITIVE, NameSupply, Purity, captured_values, outlined
 from ...patterns.running.driver import is_dead
 from .neutral import make_alike
-from .numbers import Group, open_numbers
+from .numbers import Group, Numbers, open_numbers
 from .plan import erase_plan, has_plan, planned_functions, read_plan
 
 MOST_NAMES = 6
@@ -60,7 +60,8 @@ class ApplyFusionPlanPass(StepwellPass):
             erase_plan(function)
             taken += [[*ops] for ops in groups if len(ops) > 1 and allowed("fusion", self.name, ops[-1])]
         self.count("neutral ops added", make_alike(taken, made.texts))
-        chosen = list(map(Group.of, taken))
+        numbers = Numbers()
+        chosen = [Group.of(ops, numbers) for ops in taken]
         open_numbers(chosen, made.texts)
         for group in chosen:
             _outline(group, made)

@@ -10,11 +10,13 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import field
+from functools import lru_cache
 from typing import Final
 
 from xdsl.dialects.builtin import TensorType
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 
+from ...core.ir.appending import new_op
 from ...core.ir.structural_hash import Texts, structural_hash_of_ops
 from ...core.messages.locations import copy_location
 from ...dialects.graph.binary import AddOp, EwiseFmaOp, MultiplyOp, SubtractOp
@@ -31,6 +33,43 @@ ARITHMETIC: Final = (AddOp, SubtractOp, MultiplyOp, EwiseFmaOp, QuantizeOp, Dequ
 """Ops for which no pass asks what number an operand is. A divisor, say, can be worth a special case."""
 
 
+class Numbers:
+    """The constants of one number that groups use, each with the value of a `graph.full` of the same number."""
+
+    def __init__(self) -> None:
+        self._values: dict[SSAValue, Attribute | None] = {}
+
+    def as_full(self, value: SSAValue) -> FullOp | None:
+        """
+        Returns the constant as a new `graph.full`, or `None` when it is no constant of one number.
+
+        In a loop function such a number is part of the arithmetic instead of a tensor that is read. A NaN stays
+        outside, because a number does not keep its bits.
+        """
+        if value not in self._values:
+            self._values[value] = _number_of(value)
+        number = self._values[value]
+        if number is None:
+            return None
+        full = new_op(FullOp, (), (value.type,), {"value": number})
+        full.results[0].name_hint = value.name_hint
+        assert isinstance(value.owner, Operation)
+        copy_location(value.owner, full)
+        return full
+
+
+def _number_of(value: SSAValue) -> Attribute | None:
+    """Returns the value of the `graph.full` that stands for a constant of one number."""
+    assert isinstance(value.owner, Operation)
+    if not is_constant_op(value.owner) or not isinstance(value.type, TensorType):
+        return None
+    number = splat_number(value)
+    if number is None or number != number:
+        return None
+    given = bool(number) if str(value.type.element_type) == "i1" else number
+    return FullOp(given, value.type).properties["value"]
+
+
 @dataclass
 class Group:
     """
@@ -40,6 +79,7 @@ class Group:
     """
 
     ops: list[Operation]
+    numbers: Numbers
     fixed: dict[SSAValue, FullOp] = field(default_factory=dict)
     """The constants outside whose numbers are copied into the function, whatever they are."""
     open: list[_Use] = field(default_factory=list)
@@ -48,9 +88,9 @@ class Group:
     """What may be unused once the group has a function."""
 
     @staticmethod
-    def of(ops: list[Operation]) -> Group:
+    def of(ops: list[Operation], numbers: Numbers) -> Group:
         """Puts a detached `graph.full` in the place of each number that `ops` use, and returns them as a group."""
-        group = Group(ops)
+        group = Group(ops, numbers)
         for op in ops:
             operands = list(op.operands)
             for index, value in enumerate(operands):
@@ -66,7 +106,11 @@ class Group:
         if full is not None and not is_open:
             return full
         owner = value.owner
-        if not isinstance(owner, Operation) or APART in owner.attributes or (full := _as_full(value)) is None:
+        if (
+            not isinstance(owner, Operation)
+            or APART in owner.attributes
+            or (full := self.numbers.as_full(value)) is None
+        ):
             return None
         self.sources[owner] = None
         if is_open:
@@ -140,7 +184,7 @@ def _outside(value: SSAValue, group: Group) -> SSAValue:
     if number is None or (isinstance(value.owner, ConstantOp) and not used):
         return value
     assert isinstance(value.owner, Operation) and isinstance(value.type, TensorType)
-    constant = ConstantOp.from_values([number], value.type)
+    constant = new_op(ConstantOp, (), (value.type,), {"value": _elements(number, repr(number), value.type)})
     constant.results[0].name_hint = value.name_hint
     copy_location(value.owner, constant)
     block = group.ops[0].parent
@@ -149,27 +193,14 @@ def _outside(value: SSAValue, group: Group) -> SSAValue:
     return constant.results[0]
 
 
+@lru_cache(4096)
+def _elements(number: float, _shown: str, type_: TensorType) -> Attribute:
+    """Returns the value of a `graph.constant` of one number. 0.0 and -0.0 are two, as they are shown."""
+    return ConstantOp.from_values([number], type_).properties["value"]
+
+
 def _hash(group: Group, texts: Texts) -> str:
     """A hash of a group, the same whatever its open numbers are."""
     masked = {use.full for use in group.open}
     ops = [*(full for full in group.copied if full not in masked), *group.ops]
     return structural_hash_of_ops(ops, captured_values(ops), texts)
-
-
-def _as_full(value: SSAValue) -> FullOp | None:
-    """
-    Returns the constant as a new `graph.full`, or `None` when it is no constant of one number.
-
-    In a loop function such a number is part of the arithmetic instead of a tensor that is read. A NaN stays outside,
-    because a number does not keep its bits.
-    """
-    assert isinstance(value.owner, Operation)
-    if not is_constant_op(value.owner) or not isinstance(value.type, TensorType):
-        return None
-    number = splat_number(value)
-    if number is None or number != number:
-        return None
-    full = FullOp(bool(number) if str(value.type.element_type) == "i1" else number, value.type)
-    full.results[0].name_hint = value.name_hint
-    copy_location(value.owner, full)
-    return full
