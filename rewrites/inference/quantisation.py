@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from math import copysign
 from typing import Any
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from ...core.ir.element_types import dtype_name, is_small_float
 from ...dialects.graph.base import plain_properties, python_properties
@@ -21,7 +22,15 @@ from ...te.dtypes import TABLE, is_float
 def emit(match: Match, name: str, *operands: SSAValue, **properties: Any) -> SSAValue:
     """Returns the result of a new `graph.<name>` before the root, of the inferred type."""
     op_type: Any = match.session.op_type(f"graph.{name}")
-    return match.create(f"graph.{name}", operands, None, python_properties(op_type, properties)).results[0]
+    given = [(key, tuple(each) if isinstance(each, list) else each) for key, each in properties.items()]
+    stored = _properties(op_type, *((key, each, type(each)) for key, each in given))
+    return match.create(f"graph.{name}", operands, None, stored).results[0]
+
+
+@lru_cache(1024)
+def _properties(op_type: Any, *given: tuple[str, Any, type]) -> dict[str, Attribute]:
+    """Returns properties of an op. Layers ask for the same ones, and then all ops share the attributes."""
+    return python_properties(op_type, {name: each for name, each, _ in given})
 
 
 def converted(match: Match, value: SSAValue, dtype: str) -> SSAValue:

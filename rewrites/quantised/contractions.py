@@ -16,16 +16,17 @@ from collections.abc import Sequence
 from math import prod
 from typing import Any, Final
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType
+from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Operation, SSAValue
 
 from ...core.derived_weights import BYTES, sums_key
-from ...core.ir.element_types import ATTRIBUTES
 from ...dialects.graph.base import plain_properties
 from ...dialects.graph.constants import WeightOp
 from ...dialects.graph.contraction import Conv2dOp, MatmulOp
 from ...dialects.graph.movement import PermuteDimsOp
 from ...dialects.graph.quantisation import DequantizeOp
+from ...dialects.graph.shapes import Shaped
+from ...dialects.graph.signature import tensor_type
 from ...patterns.language.constants import splat_number
 from ...patterns.language.match import Match, as_value
 from ...patterns.language.registry import Thing, builder, condition
@@ -130,7 +131,7 @@ def _sums_of_weight(match: Match, x: SSAValue, axis: int, factor: int) -> SSAVal
         owner = owner.operands[0].owner
     if not isinstance(owner, WeightOp):
         return None
-    type_ = TensorType(ATTRIBUTES["i32"], [shape_of(owner.results[0])[axis]])
+    type_ = tensor_type(Shaped((shape_of(owner.results[0])[axis],), "i32"))
     return match.add(WeightOp(sums_key(owner.weight_key, axis, factor), type_)).results[0]
 
 

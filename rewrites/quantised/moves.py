@@ -8,10 +8,11 @@ from typing import Any
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Operation, SSAValue
 
-from ...core.ir.element_types import ATTRIBUTES
 from ...dialects.graph.base import plain_properties, python_properties
 from ...dialects.graph.constants import FullOp
 from ...dialects.graph.quantisation import DequantizeOp, QuantizeOp
+from ...dialects.graph.shapes import Shaped
+from ...dialects.graph.signature import tensor_type
 from ...patterns.language.constants import splat_number
 from ...patterns.language.match import Index, Match, Session, as_value
 from ...patterns.language.registry import Thing, builder, condition
@@ -40,7 +41,7 @@ class _Numbers(Index):
         key = match.root.parent, repr(number), dtype, shape
         op = self._made.get(key)
         if op is None or (op.parent is not match.root.parent and op not in match.new_ops):
-            op = self._made[key] = match.add(FullOp(number, TensorType(ATTRIBUTES[dtype], list(shape))))
+            op = self._made[key] = match.add(FullOp(number, tensor_type(Shaped(shape, dtype))))
             self._detached.add(op)
         return op.results[0]
 
