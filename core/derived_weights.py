@@ -2,7 +2,7 @@
 Keys that name what follows from a tensor of a side-car. No file holds it: it is made when a program is loaded.
 
 * `w#packed`: the bytes of a tensor of small integers as files hold them, a vector of ui8.
-* `w#sums0*-3`: for each index of dimension 0 the sum of the bytes there, times -3, a vector of i32. A byte without sign
+* `w#sums0*3`: for each index of dimension 0 the sum of the bytes there, times 3, a vector of i32. A byte without sign
   counts less 128, as products of bytes take it.
 """
 

@@ -248,7 +248,7 @@ class WeightOp(LiteralOp):
     """
     Returns tensor `key` of the safetensors file that the module attribute `stepwell.weights` names.
 
-    The shape and element type are checked against the file when it is opened. The keys `w#packed` and `w#sums0*-3` name
+    The shape and element type are checked against the file when it is opened. The keys `w#packed` and `w#sums0*3` name
     what follows from tensor `w` (docs/memory.md).
 
     ```mlir

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import TensorType
+from xdsl.dialects.builtin import NoneAttr, TensorType
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import IRDLOperation, OpDef, OptPropertyDef
 from xdsl.utils.exceptions import ParseError
@@ -239,7 +239,23 @@ def print_property(printer: Printer, name: str, kind: Any, attribute: Attribute)
 def print_types(printer: Printer, op: Operation) -> None:
     """Prints ` : (types) -> types`."""
     printer.print_string(" : ")
-    printer.print_function_type([operand.type for operand in op.operands], [result.type for result in op.results])
+    inputs, outputs = [operand.type for operand in op.operands], [result.type for result in op.results]
+    if not all(map(_is_plain, (*inputs, *outputs))):
+        printer.print_function_type(inputs, outputs)
+        return
+    left, right = ", ".join(map(_text, inputs)), ", ".join(map(_text, outputs))
+    printer.print_string(f"({left}) -> {right if len(outputs) == 1 else f'({right})'}")
+
+
+def _is_plain(type_: Attribute) -> bool:
+    """Returns whether a type is a tensor without an encoding, which equals others only where their texts are the same."""
+    return isinstance(type_, TensorType) and isinstance(type_.encoding, NoneAttr)
+
+
+@lru_cache(maxsize=4096)
+def _text(type_: Attribute) -> str:
+    """Returns the text of a tensor type. Equal types have one text, and most ops of a program have few."""
+    return str(type_)
 
 
 def is_optional(definition: OpDef, name: str) -> bool:

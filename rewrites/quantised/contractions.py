@@ -161,11 +161,11 @@ def integer_conv2d(match: Match, op: Conv2dOp, data: DequantizeOp, kernel: Dequa
     layout, channels = properties["kernel_layout"], _channels(op)
     spread = [-1, *[1] * (3 - channels)]
     if zero:
-        more = _sums_of_weight(match, kernel.operands[0], layout.index("O"), -zero)
-        if more is None:
+        less = _sums_of_weight(match, kernel.operands[0], layout.index("O"), zero)
+        if less is None:
             over = [axis for axis, name in enumerate(layout) if name != "O"]
-            more = _times(match, -zero, _sums(match, weights, over))
-        sums = emit(match, "add", sums, emit(match, "reshape", more, shape=spread))
+            less = _times(match, zero, _sums(match, weights, over))
+        sums = emit(match, "subtract", sums, emit(match, "reshape", less, shape=spread))
     scales = kernel.operands[1]
     if shape_of(scales):
         scales = emit(match, "reshape", scales, shape=spread)
@@ -214,10 +214,11 @@ def integer_matmul(match: Match, op: MatmulOp, data: DequantizeOp, kernel: Dequa
     (left, a), (right, b) = _signed(match, data), _signed(match, kernel)
     sums = emit(match, "matmul", left, right, out_dtype="i32")
     if a:
-        more = _sums_of_weight(match, kernel.operands[0], -1, -a) if len(shape_of(right)) == 2 else None
-        if more is None:
-            more = _times(match, -a, _sums(match, right, [-2]))
-        sums = emit(match, "add", sums, more)
+        less = _sums_of_weight(match, kernel.operands[0], -1, a) if len(shape_of(right)) == 2 else None
+        if less is None:
+            less = _times(match, a, _sums(match, right, [-2]))
+        sums = emit(match, "subtract", sums, less)
     if b:
-        sums = emit(match, "add", sums, _times(match, -b, _sums(match, left, [-1]), a * b * shape_of(right)[-2]))
+        less = _times(match, b, _sums(match, left, [-1]), -a * b * shape_of(right)[-2])
+        sums = emit(match, "subtract", sums, less)
     return _scaled(match, sums, op, data, kernel.operands[1])

@@ -12,6 +12,7 @@ from xdsl.dialects.builtin import LocationAttr, UnknownLoc
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
+from ....core.ir.verification import VerifiedOps
 from ....core.text.aliases import no_such_op
 from ....dialects import graph
 from ....dialects.graph.constants import ConstantOp, FullOp, WeightOp
@@ -68,6 +69,7 @@ class GraphBuilder:
         """The arrays that are too large for the text, by key. Small integers of the model are as its file has them."""
         self.scope: Scope | None = None
         """The names that bodies of the node see."""
+        self._verified = VerifiedOps()
         self.shapes: dict[tuple[Block, SSAValue], Value] = {}
         """The shapes that are computed, by the block that holds them and by their tensor."""
         self._entry = entry
@@ -92,7 +94,9 @@ class GraphBuilder:
         values = [self.ssa(operand, dtype) for operand in operands]
         try:
             op = op_type(*values, **properties)  # pyright: ignore[reportCallIssue, reportArgumentType]
-            op.verify_()
+            if op not in self._verified:
+                op.verify_()
+                self._verified.add(op)
         except (VerifyException, TypeError, ValueError) as error:
             subject = f"'{op_type.name}': "
             raise ConversionError(subject + str(error).removeprefix(subject)) from error

@@ -7,7 +7,7 @@
 // STRICT-LABEL: func.func @integer_conv2d(
 func.func @integer_conv2d(%x: tensor<1x3x8x8xui8>, %w: tensor<4x3x3x3xi8>, %sx: tensor<f32>, %sw: tensor<4xf32>) -> tensor<1x4x8x8xf32> {
   // CHECK: %[[NONE:.*]] = graph.full 0 : tensor<i32>
-  // CHECK: %[[Z:.*]] = graph.full 28 : tensor<i32>
+  // CHECK: %[[Z:.*]] = graph.full -28 : tensor<i32>
   // CHECK: %[[F:.*]] = graph.bitwise_xor %x
   // CHECK: %[[A:.*]] = graph.astype %[[F]], dtype = i8
   // CHECK: %[[P:.*]] = graph.pad %[[A]], pad_width = [0, 0, 0, 0, 1, 1, 1, 1], value = -28
@@ -15,7 +15,7 @@ func.func @integer_conv2d(%x: tensor<1x3x8x8xui8>, %w: tensor<4x3x3x3xi8>, %sx: 
   // CHECK: %[[T:.*]] = graph.sum %{{.*}}, axis = [1, 2, 3], keepdims = true
   // CHECK: %[[M:.*]] = graph.ewise_fma %[[T]], %[[Z]], %[[NONE]]
   // CHECK: %[[R:.*]] = graph.reshape %[[M]], shape = [-1, 1, 1]
-  // CHECK: %[[S:.*]] = graph.add %[[C]], %[[R]]
+  // CHECK: %[[S:.*]] = graph.subtract %[[C]], %[[R]]
   // CHECK: graph.astype %[[S]], dtype = f32
   // STRICT: graph.conv2d %{{.*}} -> tensor<1x4x8x8xf32>
   %zx = graph.full 100 : tensor<ui8>
@@ -71,7 +71,7 @@ func.func @no_integer_conv2d_of_input_scales(%x: tensor<1x3x8x8xi8>, %w: tensor<
 func.func @integer_conv2d_of_channels(%x: tensor<1x4x8x8xi8>, %w: tensor<4x1x3x3xi8>, %s: tensor<f32>) -> tensor<1x4x8x8xf32> {
   // CHECK: %[[PADDED:.*]] = graph.pad %x, pad_width = [0, 0, 0, 0, 1, 1, 1, 1], value = 3
   // CHECK: %[[SUMS:.*]] = graph.conv2d %[[PADDED]], %w, groups = 4, out_dtype = i32
-  // CHECK: graph.add %[[SUMS]]
+  // CHECK: graph.subtract %[[SUMS]]
   %zx = graph.full 3 : tensor<i8>
   %zw = graph.full 0 : tensor<i8>
   %a = graph.dequantize %x, %s, %zx : (tensor<1x4x8x8xi8>, tensor<f32>, tensor<i8>)
@@ -94,17 +94,17 @@ func.func @no_integer_conv2d_of_groups(%x: tensor<1x4x8x8xi8>, %w: tensor<4x2x3x
 /// What both zero points add is subtracted: sums of columns, and sums of rows with what they have of the other one.
 // CHECK-LABEL: func.func @integer_matmul(
 func.func @integer_matmul(%x: tensor<2x3x8xi8>, %w: tensor<8x4xi8>, %s: tensor<f32>, %t: tensor<4xf32>) -> tensor<2x3x4xf32> {
-  // CHECK: %[[BOTH:.*]] = graph.full 48 : tensor<i32>
-  // CHECK: %[[B:.*]] = graph.full -3 : tensor<i32>
+  // CHECK: %[[BOTH:.*]] = graph.full -48 : tensor<i32>
+  // CHECK: %[[B:.*]] = graph.full 3 : tensor<i32>
   // CHECK: %[[NONE:.*]] = graph.full 0 : tensor<i32>
-  // CHECK: %[[A:.*]] = graph.full -2 : tensor<i32>
+  // CHECK: %[[A:.*]] = graph.full 2 : tensor<i32>
   // CHECK: %[[P:.*]] = graph.matmul %x, %w, out_dtype = i32
   // CHECK: %[[COLUMNS:.*]] = graph.sum %{{.*}}, axis = [-2], keepdims = true
   // CHECK: %[[LEFT:.*]] = graph.ewise_fma %[[COLUMNS]], %[[A]], %[[NONE]]
-  // CHECK: %[[Q:.*]] = graph.add %[[P]], %[[LEFT]]
+  // CHECK: %[[Q:.*]] = graph.subtract %[[P]], %[[LEFT]]
   // CHECK: %[[ROWS:.*]] = graph.sum %{{.*}}, axis = [-1], keepdims = true
   // CHECK: %[[RIGHT:.*]] = graph.ewise_fma %[[ROWS]], %[[B]], %[[BOTH]]
-  // CHECK: %[[R:.*]] = graph.add %[[Q]], %[[RIGHT]]
+  // CHECK: %[[R:.*]] = graph.subtract %[[Q]], %[[RIGHT]]
   // CHECK: %[[S:.*]] = graph.multiply %s, %t
   // CHECK: %[[REAL:.*]] = graph.astype %[[R]], dtype = f32
   // CHECK: graph.multiply %[[REAL]], %[[S]]

@@ -8,9 +8,9 @@
 /// bytes is what the zero point adds, a product, a sum and a rounding. A key names the sums of the weights.
 // CHECK-LABEL: func.func @layer(
 // CHECK: %[[SUMS:.*]] = graph.conv2d %x, %w, out_dtype = i32
-// CHECK: %[[MORE:.*]] = graph.weight "w#sums0*-3" : tensor<4xi32>
-// CHECK: %[[SPREAD:.*]] = graph.reshape %[[MORE]], shape = [-1, 1, 1]
-// CHECK: %[[ALL:.*]] = graph.add %[[SUMS]], %[[SPREAD]]
+// CHECK: %[[LESS:.*]] = graph.weight "w#sums0*3" : tensor<4xi32>
+// CHECK: %[[SPREAD:.*]] = graph.reshape %[[LESS]], shape = [-1, 1, 1]
+// CHECK: %[[ALL:.*]] = graph.subtract %[[SUMS]], %[[SPREAD]]
 // CHECK: %[[REAL:.*]] = graph.astype %[[ALL]], dtype = f32
 // CHECK: %[[SCALED:.*]] = graph.multiply %[[REAL]], %{{.*}} : (tensor<1x4x6x6xf32>, tensor<4x1x1xf32>)
 // CHECK: %[[TOTAL:.*]] = graph.add %[[SCALED]], %{{.*}} : (tensor<1x4x6x6xf32>, tensor<4x1x1xf32>)
@@ -59,7 +59,7 @@ func.func @products(%x: tensor<1x3x8x8xi8>) -> tensor<1x4x6x6xi8> {
 
 /// Bytes without signs count less 128 in the sums.
 // CHECK-LABEL: func.func @sums_of_unsigned_weights(
-// CHECK: graph.weight "u#sums0*-3" : tensor<4xi32>
+// CHECK: graph.weight "u#sums0*3" : tensor<4xi32>
 func.func @sums_of_unsigned_weights(%x: tensor<1x3x8x8xi8>) -> tensor<1x4x6x6xf32> {
   %w = graph.weight "u" : tensor<4x3x3x3xui8>
   %s = graph.full 0.5 : tensor<f32>
@@ -73,7 +73,7 @@ func.func @sums_of_unsigned_weights(%x: tensor<1x3x8x8xi8>) -> tensor<1x4x6x6xf3
 
 /// The columns of a transposed weight are its rows.
 // CHECK-LABEL: func.func @sums_of_transposed_weights(
-// CHECK: graph.weight "t#sums0*-3" : tensor<4xi32>
+// CHECK: graph.weight "t#sums0*3" : tensor<4xi32>
 func.func @sums_of_transposed_weights(%x: tensor<2x3x8xi8>) -> tensor<2x3x4xf32> {
   %w = graph.weight "t" : tensor<4x8xi8>
   %s = graph.full 0.5 : tensor<f32>
