@@ -248,7 +248,7 @@ def print_types(printer: Printer, op: Operation) -> None:
 
 
 def _is_plain(type_: Attribute) -> bool:
-    """Returns whether a type is a tensor without an encoding, which equals others only where their texts are the same."""
+    """Returns whether a type is a tensor without an encoding. Such types are equal only where their texts are."""
     return isinstance(type_, TensorType) and isinstance(type_.encoding, NoneAttr)
 
 

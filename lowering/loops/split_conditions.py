@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from xdsl.dialects import arith, memref, scf
 from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, i1, i64
@@ -103,8 +103,23 @@ def take_part(nest: tensor_loop.GridOp, block: tensor_loop.BlockOp, axis: int, s
 def decide(block: tensor_loop.BlockOp) -> None:
     """Replaces conditions that have one answer on all of the block by that answer, with what follows from it."""
     axes = _axes(block)
+    _take_answers(block, axes, {axis: (0, extent) for axis, extent in enumerate(block.extents)})
+    _shorten_indices(block, axes)
+    _erase_dead(block)
+
+
+def decide_within(block: tensor_loop.BlockOp, axis: int, span: tuple[int, int]) -> None:
+    """Replaces conditions that have one answer on `span` of an axis by that. The block runs over all of the axis."""
+    _take_answers(block, _axes(block), {axis: span})
+    _erase_dead(block)
+
+
+Spans = Mapping[int, tuple[int, int | SSAValue]]
+
+
+def _take_answers(block: tensor_loop.BlockOp, axes: dict[SSAValue, int], spans: Spans) -> None:
     for op in ops_of(block, arith.CmpiOp):
-        known = _answer(op, block, axes)
+        known = _answer(op, axes, spans)
         if known is not None:
             _replace_by(op, _truth(op, known))
     for op in list(walk(block)):
@@ -114,21 +129,19 @@ def decide(block: tensor_loop.BlockOp) -> None:
             _simplify(op)
         elif isinstance(op, scf.IfOp) and (known := constant_of(op.cond)) is not None:
             _take_branch(op, bool(known))
-    _shorten_indices(block, axes)
-    _erase_dead(block)
 
 
-def _answer(op: arith.CmpiOp, block: tensor_loop.BlockOp, axes: dict[SSAValue, int]) -> bool | None:
+def _answer(op: arith.CmpiOp, axes: dict[SSAValue, int], spans: Spans) -> bool | None:
     name = _predicate(op)
     difference = _difference(op, axes) if name in _COMPARED else None
-    if difference is None:
+    if difference is None or difference[0] not in spans:
         return None
     axis, offset = difference
-    extent = block.extents[axis]
+    first, last = spans[axis]
     holds, turns = _COMPARED[name]
-    if not isinstance(extent, int) or any(0 < turn - offset < extent for turn in turns):
+    if not isinstance(last, int) or any(first < turn - offset < last for turn in turns):
         return None
-    return holds(offset)
+    return holds(first + offset)
 
 
 def _truth(place: Operation, value: bool) -> SSAValue:

@@ -25,7 +25,7 @@ from ...dialects import tensor_loop
 from ...lazy_dataclass import dataclass
 from .fuse_loops import make_unique
 from .inline_blocks import is_perfect_nest
-from .split_conditions import borders_of, decide, take_part
+from .split_conditions import borders_of, decide, decide_within, take_part
 
 LEAST_PER_BORDER = 24
 """
@@ -148,20 +148,34 @@ def _spans(block: tensor_loop.BlockOp, axis: int, places: list[int]) -> Iterator
 def _parts(nest: tensor_loop.GridOp, axis: int, places: list[int]) -> list[tensor_loop.GridOp]:
     """Puts grids over the parts of an axis in place of `nest`."""
     made: list[tensor_loop.GridOp] = []
-    for first, last in _spans(_block_of(nest), axis, places):
-        part = clone_op(nest)
-        for old, new in zip(walk(nest), walk(part), strict=True):
-            new.location = old.location
-        take_part(part, _block_of(part), axis, (first, last))
-        Rewriter.insert_op(part, InsertPoint.before(nest))
+    pending = [(_copy(nest), list(_spans(_block_of(nest), axis, places)))]
+    while pending:
+        part, spans = pending.pop()
         block = _block_of(part)
-        decide(block)
-        block.refresh_regions()
-        inherit(part)
-        made.append(part)
+        if len(spans) == 1:
+            take_part(part, block, axis, spans[0])
+            Rewriter.insert_op(part, InsertPoint.before(nest))
+            decide(block)
+            block.refresh_regions()
+            inherit(part)
+            made.append(part)
+            continue
+        # Each half keeps its own branches. So a concatenation of n operands takes log n times as long, and not n times.
+        middle = len(spans) // 2
+        for each, half in ((_copy(part), spans[middle:]), (part, spans[:middle])):
+            if len(half) > 1:
+                decide_within(_block_of(each), axis, (half[0][0], half[-1][1]))
+            pending.append((each, half))
     nest.detach()
     nest.erase()
     return made
+
+
+def _copy(nest: tensor_loop.GridOp) -> tensor_loop.GridOp:
+    copy = clone_op(nest)
+    for old, new in zip(walk(nest), walk(copy), strict=True):
+        new.location = old.location
+    return copy
 
 
 def _block_of(nest: Operation) -> tensor_loop.BlockOp:
