@@ -136,6 +136,8 @@ class Planner:
         self.rules = rules
         self.rest: dict[GridOp, None] = {}
         """The grids about which nothing is decided."""
+        self.products: set[BlockOp] = set()
+        """The blocks whose right operand can be laid out once, where it is the same at every call."""
 
     def run(self) -> None:
         """
@@ -155,6 +157,7 @@ class Planner:
                 self._product(grid)
             else:
                 self._packed_product(packed)
+        self._refuse_prepacked()
         for grid in list(self.rest):
             if grid in self.rest and chosen_for(grid) is None and (found := planned_window(grid)) is not None:
                 self._window(*found)
@@ -163,6 +166,13 @@ class Planner:
                 grid = self._simplified(given)
                 if allowed("schedule", "order of loops", grid):
                     self._loops(grid)
+
+    def _refuse_prepacked(self) -> None:
+        """Fails at a block that asks for a right operand to be laid out, and is taken for no product that has one."""
+        for block in ops_of(self.function, BlockOp):
+            asked = block.attributes.get(PREPACKED)
+            if asked is not None and block not in self.products and asked_to_prepack(block, None):
+                refuse(block, "true", "no kernel takes it up as a product with a right operand", PREPACKED)
 
     def _strips(self) -> None:
         """Decides about kernels that strips of rows go through together. What is between the products is left alone."""
@@ -185,6 +195,7 @@ class Planner:
         write(block, STRIP, IntegerAttr(rows, i64), f"what {rows} rows need {kept}")
         if rows:
             for product in (chain.first, chain.second):
+                self.products.add(product.block)
                 if self._is_prepacked_by_default(product):
                     write(product.block, PREPACKED, BoolAttr.from_bool(False), "strips read it where it lies")
             for link in chain.links:
@@ -242,7 +253,10 @@ class Planner:
 
     def _product(self, grid: GridOp) -> None:
         c = contraction_of(grid)
-        if c is None or not allowed("schedule", "product", c.block):
+        if c is None:
+            return
+        self.products.add(c.block)
+        if not allowed("schedule", "product", c.block):
             return
         prepacked = False
         if self.constants is not None:
@@ -261,6 +275,7 @@ class Planner:
     def _packed_product(self, p: PackedProduct) -> None:
         """Decides about a product with packed weights, if these can be laid out once."""
         block = p.c.block
+        self.products.add(block)
         if self.constants is None or not allowed("schedule", "product", block):
             return
         reasons = (self.constants.reason_against_operand(self.function, p.c.grid, each.buffer) for each in p.packed)

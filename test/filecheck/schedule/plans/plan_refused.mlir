@@ -141,3 +141,33 @@ tensor_loop.func @product(%A: memref<24x64xf32>, %B: memref<64x96xf32>) outs(%C:
     }
   }
 }
+
+// -----
+// CHECK: // -----
+
+// CHECK: block "neg" cannot have 'stepwell.prepacked' = true: no kernel takes it up as a product with a right operand
+tensor_loop.func @no_product(%A: memref<24x96xf32>) outs(%C: memref<24x96xf32>) {
+  tensor_loop.grid (%x, %y) in (24, 96) {
+    tensor_loop.block "neg" spatial(%vx in 24 = %x, %vy in 96 = %y) attributes {stepwell.prepacked = true} {
+      %u = memref.load %A[%vx, %vy] : memref<24x96xf32>
+      %v = arith.negf %u : f32
+      memref.store %v, %C[%vx, %vy] : memref<24x96xf32>
+    }
+  }
+}
+
+// -----
+// CHECK: // -----
+
+/// That a right operand is not laid out is true of what has none.
+// CHECK: tensor_loop.func @no_product_no_panels
+// CHECK: stepwell.prepacked = false
+tensor_loop.func @no_product_no_panels(%A: memref<24x96xf32>) outs(%C: memref<24x96xf32>) {
+  tensor_loop.grid (%x, %y) in (24, 96) {
+    tensor_loop.block "neg" spatial(%vx in 24 = %x, %vy in 96 = %y) attributes {stepwell.prepacked = false} {
+      %u = memref.load %A[%vx, %vy] : memref<24x96xf32>
+      %v = arith.negf %u : f32
+      memref.store %v, %C[%vx, %vy] : memref<24x96xf32>
+    }
+  }
+}
