@@ -32,7 +32,7 @@ from . import compile_values as compile_values
 from .closed_parts import CLOSED, TooManySteps, closed_parts
 from .compile_ops import IN_FORMULAS, compile_op
 from .deep_patterns import FEW_LEVELS, levels_of, room_for
-from .early_conditions import EARLY, early_conditions, needs_whole_match
+from .early_conditions import EARLY, EarlyCondition, conditions_of_root, early_conditions, needs_whole_match
 from .effects import compile_effects
 from .injective import compile_injective
 from .jumping_back import END, blame_everything, end_of
@@ -116,10 +116,16 @@ class CompiledRule:
     _value_matcher: ValueMatcher | None
     _makers: tuple[ReplacementMaker, ...]
     _levels: int
+    _first: tuple[EarlyCondition, ...] = ()
+    """The conditions on the root alone, which are asked before the matcher."""
 
     def match(self, op: Operation, session: Session) -> Match:
         """Returns the match at `op`. Its field `matched` says whether there is one."""
         match = Match(self.rule, op, {}, session)
+        if self._first:
+            bound = {MATCH: match, self.rule.lhs.key: op}
+            if not all(each.may_hold(bound) for each in self._first):
+                return match
         return self._find(match, partial(self._matcher, op))
 
     def match_value(self, value: SSAValue, session: Session) -> Match:
@@ -382,4 +388,5 @@ def _compile_checked(rule: Rule, levels: int) -> CompiledRule:
         final = with_late_tests(pattern, final)
     value_matcher = None if rule.rhs or isinstance(rule.lhs, Function | Loops) else compile_value(rule.lhs, final)
     far = is_far_reaching(rule.lhs)
-    return CompiledRule(rule, root_names(rule.lhs), far, compile_root(rule.lhs, final), value_matcher, makers, levels)
+    matcher, first = compile_root(rule.lhs, final), conditions_of_root(rule)
+    return CompiledRule(rule, root_names(rule.lhs), far, matcher, value_matcher, makers, levels, first)

@@ -16,10 +16,11 @@ from typing import Any
 
 from ...lazy_dataclass import dataclass
 from ..language.combinators import Together
+from ..language.loops import Loops
 from ..language.match import Match, Session
 from ..language.patterns import all_below
 from ..language.registry import known_condition, plain_parameters
-from ..language.rules import Rule
+from ..language.rules import Require, Rule
 from .tracing import MATCH, TRACER, Bindings, Next
 
 
@@ -86,12 +87,28 @@ def early_conditions(rule: Rule, has_many_ways: bool) -> dict[str, list[EarlyCon
     for required in rule.when:
         if required.remark is not None:
             continue
-        function = known_condition(required.name, len(required.keys), required.parameters).function
-        parameters = plain_parameters(function, required.parameters)
-        found = EarlyCondition(required.keys, partial(function, **parameters))
+        found = _early(required)
         for key in dict.fromkeys(required.keys):
             early.setdefault(key, []).append(found)
     return early
+
+
+def conditions_of_root(rule: Rule) -> tuple[EarlyCondition, ...]:
+    """
+    Returns the conditions on nothing but the op that a rule looks at. They hold or not before anything is chosen.
+
+    Rules about loops have them, which try their arguments in any order. A match that is explained has none.
+    """
+    if TRACER.get() is not None or not isinstance(rule.lhs, Loops):
+        return ()
+    own = [each for each in rule.when if each.remark is None and tuple(each.keys) == (rule.lhs.key,)]
+    return tuple(_early(each) for each in own)
+
+
+def _early(required: Require) -> EarlyCondition:
+    function = known_condition(required.name, len(required.keys), required.parameters).function
+    parameters = plain_parameters(function, required.parameters)
+    return EarlyCondition(required.keys, partial(function, **parameters))
 
 
 @contextmanager

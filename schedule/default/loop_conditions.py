@@ -21,7 +21,7 @@ from ...machine.named import chosen_machine
 from ...patterns.language.match import Match
 from ...patterns.language.registry import condition
 from ..kernels.contraction import Operand, bound_in_order
-from ..products.transpose import turned
+from ..products.transpose import turned, walks_apart
 
 ONE = IntegerAttr(1, i64)
 
@@ -83,6 +83,15 @@ def turns(match: Match, block: BlockOp, row: SSAValue, column: SSAValue) -> bool
         return False
     assert isinstance(row, BlockArgument) and isinstance(column, BlockArgument)
     return turned(block, row.index, column.index)
+
+
+@condition("walks-apart", protects="cost")
+def has_walks_apart(match: Match, block: BlockOp) -> bool:
+    """
+    The block maps numbers that it loads, all of whole bytes, to one that it stores, and walks through memory along
+    different axes. It is asked before axes are chosen.
+    """
+    return walks_apart(block)
 
 
 @condition("lines-together", protects="cost")

@@ -12,7 +12,7 @@ pattern.rule "turn-four-tiles" doc "a map of rows to columns turns tiles in regi
   unordered block(spatial %column in %m, spatial %row in %n, %others... each spatial) {
     (%out[%to...] = %number) as %store } as %block
   => decide(%block, stepwell.tiling = #schedule.transpose<side = 4>) because "rows of the source are columns of the result"
-  where %m >= 16, %n >= 16, mod(%m / 16, 4) == 0, lines-together(%store, %column, steps = 64), walks(%store, %row),
+  where walks-apart(%block), %m >= 16, %n >= 16, mod(%m / 16, 4) == 0, lines-together(%store, %column, steps = 64), walks(%store, %row),
     own-dimensions(%store, %row, %column), turns(%block, %row, %column), whole-grid(%block), any-order(%block),
     runs-often(%block, iterations = 2097152)
 
@@ -20,7 +20,7 @@ pattern.rule "turn-two-tiles" doc "a map of rows to columns turns tiles in regis
   unordered block(spatial %column in %m, spatial %row in %n, %others... each spatial) {
     (%out[%to...] = %number) as %store } as %block
   => decide(%block, stepwell.tiling = #schedule.transpose<side = 2>) because "rows of the source are columns of the result"
-  where %m >= 16, %n >= 16, mod(%m / 16, 2) == 0, lines-together(%store, %column, steps = 32), walks(%store, %row),
+  where walks-apart(%block), %m >= 16, %n >= 16, mod(%m / 16, 2) == 0, lines-together(%store, %column, steps = 32), walks(%store, %row),
     own-dimensions(%store, %row, %column), turns(%block, %row, %column), whole-grid(%block), any-order(%block),
     runs-often(%block, iterations = 2097152)
 
@@ -28,6 +28,6 @@ pattern.rule "turn-tiles" doc "a map of rows to columns turns tiles in registers
   unordered block(spatial %column in %m, spatial %row in %n, %others... each spatial) {
     (%out[%to...] = %number) as %store } as %block
   => decide(%block, stepwell.tiling = #schedule.transpose<side = 1>) because "rows of the source are columns of the result"
-  where %m >= 16, %n >= 16, walks(%store, %row),
+  where walks-apart(%block), %m >= 16, %n >= 16, walks(%store, %row),
     own-dimensions(%store, %row, %column), turns(%block, %row, %column), whole-grid(%block), any-order(%block),
     runs-often(%block, iterations = 2097152)

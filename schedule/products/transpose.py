@@ -87,6 +87,16 @@ def turned(block: BlockOp, row: int, column: int) -> bool:
     return operands is not None and bool(_turned(operands[0], row, column))
 
 
+def walks_apart(block: BlockOp) -> bool:
+    """Returns whether a block maps numbers to one, and loads some along another axis than it stores that one."""
+    operands = _mapped(block)
+    if operands is None:
+        return False
+    loads, out = operands
+    across = [axis for axis in range(len(block.axes)) if out.stride_along(axis) != 1]
+    return any(each.stride_along(axis) == 1 for axis in across for each in loads.values())
+
+
 def _mapped(block: BlockOp) -> tuple[Mapping[Operation, Operand], Operand] | None:
     """Returns the operands that a block loads and stores which does nothing but map numbers to one number."""
     if not maps_only(block):
