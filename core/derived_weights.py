@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from .packing import pack
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Container, Iterable, Mapping
 
     import numpy as np
 
@@ -25,7 +25,7 @@ PACKED_SUFFIX: Final = "#packed"
 BYTES: Final = ("i8", "ui8")
 """The element types of which there are sums."""
 
-_SUMS: Final = re.compile(r"(?P<source>.*)#sums(?P<axis>\d+)\*(?P<factor>-?\d+)", re.DOTALL)
+_SUMS: Final = re.compile(r"(?P<source>.*)#sums(?P<axis>\d{1,9})\*(?P<factor>-?\d{1,9})", re.DOTALL)
 
 
 def sums_key(key: str, axis: int, factor: int) -> str:
@@ -48,6 +48,17 @@ def source_key(key: str) -> str:
 def with_sources(keys: Iterable[str]) -> set[str]:
     """Returns keys and those that they follow from."""
     return {found for key in keys for found in (key, source_key(key))}
+
+
+def sources_first(keys: Iterable[str]) -> list[str]:
+    """Returns keys in an order in which those that follow from tensors come last."""
+    return sorted(keys, key=lambda key: source_key(key) != key)
+
+
+def held(keys: Iterable[str], by: Container[str]) -> list[str]:
+    """Returns what of `by` a program that asks for `keys` needs: the keys, or the tensors that they follow from."""
+    found = {key if key in by else source_key(key) for key in keys}
+    return sorted(key for key in found if key in by)
 
 
 def summed(array: Array, axis: int, factor: int) -> Array:
@@ -78,7 +89,7 @@ class WithDerived(dict[str, Any]):
     """Arrays by key that also have what keys name of them."""
 
     def __contains__(self, key: object) -> bool:
-        return isinstance(key, str) and super().__contains__(source_key(key))
+        return super().__contains__(key) or (isinstance(key, str) and super().__contains__(source_key(key)))
 
     def __missing__(self, key: str) -> Array:
         found = weight_array(self, key)

@@ -295,7 +295,8 @@ class VerifiedOps:
     def add(self, op: Operation) -> None:
         """Takes note that `op` is valid."""
         if (key := self._key(op)) is not None:
-            held = (*(each.type for each in op.operands), *(each.type for each in op.results), *op.properties.values())
+            types = (*(each.type for each in op.operands), *(each.type for each in op.results))
+            held = (*types, *op.properties, *op.properties.values())
             self._known[type(op), key] = held
 
     def _key(self, op: Operation) -> Hashable | None:

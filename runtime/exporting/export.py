@@ -14,7 +14,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ...core.derived_weights import source_key
 from ...core.messages.files import write_file
 from ...core.packing import in_bytes
 from ...core.roles import RUN_PARALLEL
@@ -68,11 +67,11 @@ def export(
         description, text = source.lower(shapes, progress, lines=True)
     _check_exportable(description, source.entry)
     layout = layout_of(description, source.entry)
-    weights = _write_weights(
-        path.with_suffix(".safetensors"), layout, source.arrays_for(description), source.side_car()
-    )
+    arrays = source.arrays_for(description)
+    weights = _write_weights(path.with_suffix(".safetensors"), layout, arrays, source.side_car())
     prefix = identifier(path.stem)
-    glue = _glue(prefix, description, layout, weights, text, threads, machine)
+    made = {key: arrays[key].tobytes() for key in layout.made}
+    glue = _glue(prefix, description, layout, made, weights, text, threads, machine)
     with source.watch() as progress:
         progress.then("machine code")
         code = _compiled(glue, text, machine)
@@ -125,6 +124,7 @@ def _glue(
     prefix: str,
     description: Description,
     layout: Layout,
+    made: Mapping[str, bytes],
     file: WeightsFile | None,
     text: str,
     threads: int | None,
@@ -134,6 +134,7 @@ def _glue(
     return Glue(
         prefix,
         layout,
+        made,
         [str(ExecutionError(*check)) for check in description.checks],
         file,
         needed_features(machine, uses_tiles),
@@ -164,11 +165,6 @@ def _write_weights(path: Path, layout: Layout, arrays: Mapping[str, Any], own: P
         return None
     if own is None or not path.exists() or not own.exists() or not path.samefile(own):
         write_weights(path, wanted)
-    elif any(key != source_key(key) for key in wanted):
-        raise CompileError(
-            f"the code reads what follows from tensors in '{path}', which holds them alone, and it is the side-car of "
-            "the program: export under another name"
-        )
     elif any(wanted[key] is not arrays[key] for key in wanted):
         raise CompileError(
             f"tensors in '{path}' share bytes, and it is the side-car of the program: export under another name"
@@ -180,7 +176,7 @@ def _write_weights(path: Path, layout: Layout, arrays: Mapping[str, Any], own: P
     file = open_weights(path)
     with open(path, "rb") as opened:
         header = opened.read(file.data_start)
-    return WeightsFile(path.name, header, path.stat().st_size, file.entries)
+    return WeightsFile(path.name, header, path.stat().st_size, {key: file.entry(key) for key in wanted})
 
 
 def _header(glue: Glue, machine: CodeTarget) -> str:

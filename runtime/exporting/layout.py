@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ...core.derived_weights import sums_of
 from ...core.roles import BUFFER_ALIGNMENT, aligned, prepare_function, prepare_key
 from ...lazy_dataclass import dataclass
 from ..errors import CompileError
@@ -39,6 +40,15 @@ class Layout:
     @property
     def weights(self) -> dict[str, Argument]:
         """The weights of the file, by key, in the order of use."""
+        return {key: argument for key, argument in self._given.items() if sums_of(key) is None}
+
+    @property
+    def made(self) -> list[str]:
+        """The keys of what follows from weights and is part of the code: sums, which are small."""
+        return [key for key in self._given if sums_of(key) is not None]
+
+    @property
+    def _given(self) -> dict[str, Argument]:
         return {
             argument.key: argument
             for entry in (*self.prepares, self.entry)

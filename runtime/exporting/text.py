@@ -11,7 +11,7 @@ strtol, sched_getaffinity or sysconf. The pool of threads uses more (`native/thr
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from ...core.roles import BUFFER_ALIGNMENT, prepare_key
 from ...lazy_dataclass import dataclass
@@ -27,12 +27,14 @@ class Glue:
     """
     What the text is made from.
 
-    `prefix` begins the names of the functions. `checks[n - 1]` is the message of status n. `features` are those of the
-    processor that the code needs. The number of `threads` is decided where the program runs when it is None.
+    `prefix` begins the names of the functions. `made` are weights that are part of the code, by key. `checks[n - 1]` is
+    the message of status n. `features` are those of the processor that the code needs. The number of `threads` is
+    decided where the program runs when it is None.
     """
 
     prefix: str
     layout: Layout
+    made: Mapping[str, bytes]
     checks: Sequence[str]
     file: WeightsFile | None
     features: Sequence[str]
@@ -54,6 +56,7 @@ def glue_text(glue: Glue) -> str:
             *_DECLARATIONS,
             *_messages(glue),
             *_entries(glue.layout),
+            *_made(glue),
             *(mapping_text(glue.file, glue.is_apple) if glue.file is not None else ()),
             *(parallel_text(glue.threads, glue.is_apple) if glue.is_parallel else ()),
             *_load(glue),
@@ -94,6 +97,11 @@ def _messages(glue: Glue) -> Iterator[str]:
 def _entries(layout: Layout) -> Iterator[str]:
     symbols = dict.fromkeys(entry.symbol for entry in (*layout.prepares, layout.entry))
     return (f"declare i32 {symbol_text(symbol)}(ptr)" for symbol in symbols)
+
+
+def _made(glue: Glue) -> Iterator[str]:
+    for number, data in enumerate(glue.made.values()):
+        yield f"@made{number} = internal constant {constant_bytes(data)}, align {BUFFER_ALIGNMENT}"
 
 
 class _FunctionText:
@@ -185,6 +193,8 @@ def _fixed_place(body: _FunctionText, glue: Glue, argument: Argument) -> str | N
         return None
     if (offset := glue.layout.prepared.get(argument.key)) is not None:
         return body.place("%context", offset)
+    if argument.key in glue.made:
+        return f"@made{list(glue.made).index(argument.key)}"
     assert glue.file is not None
     return body.place("%data", glue.file.entries[argument.key].begin)
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr
 
-from ...core.derived_weights import BYTES, source_key, summed, sums_of, with_sources
+from ...core.derived_weights import BYTES, source_key, sources_first, summed, sums_of, with_sources
 from ...core.ir.walk import ops_of
 from ...core.messages.diagnostics import did_you_mean, emit_remark, remarks_wanted
 from ...core.messages.locations import nearest_source_point, source_directory
@@ -45,19 +45,22 @@ def bind_weights(
     the program does not ask for. Raises WeightsError when the file cannot be read, lacks a key, or has it with another
     type or shape.
     """
-    wanted = {
-        argument.key: argument.type
-        for entry in description.entries
-        for argument in entry.of("weight")
-        if prepare_function(argument.key) is None
-    }
+    types = {argument.key: argument.type for entry in description.entries for argument in entry.of("weight")}
+    # A tensor that is missing or does not fit is told before what follows from it.
+    wanted = {key: types[key] for key in sources_first(types) if prepare_function(key) is None}
     known = with_sources([*wanted, *(() if module is None else keys_of(module))])
     if isinstance(given, Mapping):
         arrays = _arrays_of(given, wanted)
-        missing = [key for key in wanted if key not in arrays]
+        missing = _tensors([key for key in wanted if key not in arrays and source_key(key) not in arrays])
         if len(missing) > 1:
             raise CompileError(f"the weights given have no {_some(missing)}")
-        found = {key: _checked(key, arrays, type_) for key, type_ in wanted.items()}
+        for key in missing:
+            _refuse_missing(key, arrays)
+        found: dict[str, np.ndarray[Any, Any]] = {}
+        for key, type_ in wanted.items():
+            if key not in arrays:
+                arrays[key] = _derived(key, source_key(key), given[source_key(key)])
+            found[key] = _checked(key, arrays, type_)
         if module is not None:
             _refuse_unknown(given, known)
         return found
@@ -65,13 +68,13 @@ def bind_weights(
         return {}
     places = {} if module is None else {op.weight_key: nearest_source_point(op) for op in ops_of(module, WeightOp)}
     with _pointing_at(next(iter(places.values()), None)):
-        file = open_weights(_side_car(named_file, directory, given, sorted(wanted)))
-    if missing := [key for key in wanted if key not in file]:
+        file = open_weights(_side_car(named_file, directory, given, sorted(_tensors(wanted))))
+    if missing := _tensors([key for key in wanted if key not in file and source_key(key) not in file]):
         with _pointing_at(places.get(missing[0])):
             refuse_missing(file, missing)
     arrays: dict[str, np.ndarray[Any, Any]] = {}
     for key, type_ in wanted.items():
-        with _pointing_at(places.get(key)):
+        with _pointing_at(places.get(key) or places.get(source_key(key))):
             file.require(key, type_.dtype, tuple(size or 0 for size in type_.shape))
             arrays[key] = file.array(key)
     unused = [key for key in file.entries if key not in known]
@@ -81,16 +84,19 @@ def bind_weights(
 
 
 def _arrays_of(given: Mapping[str, Any], wanted: Mapping[str, ArrayType]) -> dict[str, np.ndarray[Any, Any]]:
-    """Returns weights as arrays, and what is wanted that follows from one of them."""
+    """Returns weights as arrays."""
     arrays: dict[str, np.ndarray[Any, Any]] = {}
     for key, value in given.items():
         is_raw = isinstance(value, RawTensor)
         # What is only wanted packed is not unpacked.
         arrays[key] = np.asarray(value) if not is_raw else value.array() if key in wanted else value.bytes()
-    for key in wanted:
-        if key not in arrays and (source := source_key(key)) in given:
-            arrays[key] = _derived(key, source, given[source])
     return arrays
+
+
+def _tensors(keys: Iterable[str]) -> list[str]:
+    """Returns those of `keys` that follow from nothing, or all where each follows from a tensor."""
+    given = list(keys)
+    return [key for key in given if key == source_key(key)] or given
 
 
 def _derived(key: str, source: str, value: Any) -> np.ndarray[Any, Any]:
@@ -154,10 +160,12 @@ def _side_car(named: str | None, directory: Path | None, given: str | Path | Non
     return (directory or Path()) / named
 
 
+def _refuse_missing(key: str, arrays: Mapping[str, Any]) -> NoReturn:
+    hint = did_you_mean(key, arrays)
+    raise CompileError(f"the weights given have no '{key}'" + (f"; {hint}" if hint else ""))
+
+
 def _checked(key: str, arrays: Mapping[str, Any], type_: ArrayType) -> np.ndarray[Any, Any]:
-    if key not in arrays:
-        hint = did_you_mean(key, arrays)
-        raise CompileError(f"the weights given have no '{key}'" + (f"; {hint}" if hint else ""))
     array = arrays[key]
     if array.dtype != numpy_dtype(type_.dtype) or not type_.fits(array.shape):
         found = "x".join(map(str, (*array.shape, array.dtype)))

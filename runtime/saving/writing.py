@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.derived_weights import source_key
+from ...core.derived_weights import held
 from ...core.passes.context import PassContext, current_context
 from ...core.roles import prepare_function
 from ...core.weights import open_weights, weight_pieces
@@ -112,19 +112,17 @@ def raw_weights(source: Source, descriptions: Sequence[Description]) -> dict[str
     for description in descriptions:
         for entry in description.entries:
             keys |= {argument.key for argument in entry.of("weight")}
-    # What follows from a tensor is made of it again when the program is opened.
-    keys = {
-        key for key in keys if prepare_function(key) is None and (key == source_key(key) or source_key(key) not in keys)
-    }
+    keys = {key for key in keys if prepare_function(key) is None}
     if not keys:
         return {}
+    # What follows from a tensor is made of it again when the program is opened.
     if isinstance(source.weights, Mapping):
-        return {key: np.asarray(source.weights[key]) for key in sorted(keys) if key in source.weights}
+        return {key: np.asarray(source.weights[key]) for key in held(keys, source.weights.keys())}
     file = source.side_car()
     if file is None:
         return {}
     opened = open_weights(file)
-    return {key: opened.array(key) for key in sorted(keys)}
+    return {key: opened.array(key) for key in held(keys, opened.entries)}
 
 
 def _codes(source: Source, is_own: bool, programs: Mapping[Shapes | None, Program]) -> list[Code]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -53,7 +54,9 @@ def test_keys(key: str) -> None:
     assert with_sources([sums_key(key, 2, -7)]) == {key, sums_key(key, 2, -7)}
 
 
-@pytest.mark.parametrize("key", ["w", "w#sums", "w#sums0", "w#sums0*", "w#sums*3", "w#sums0*3x", "w#sums-1*3"])
+@pytest.mark.parametrize(
+    "key", ["w", "w#sums", "w#sums0", "w#sums0*", "w#sums*3", "w#sums0*3x", "w#sums-1*3", "w#sums1*99999999999"]
+)
 def test_keys_of_tensors(key: str) -> None:
     """What does not have the form is a key like others."""
     assert sums_of(key) is None and source_key(key) == key
@@ -110,3 +113,13 @@ def test_written_in_a_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert stepwell.compile(PROGRAM, cache=False)()[0].tolist() == wanted
     assert stepwell.compile(PROGRAM, cache=False, weights={"w": w})()[0].tolist() == wanted
     assert stepwell.reference.run(parse_text(make_context(), PROGRAM, "p"), weights={"w": w})[0].tolist() == wanted
+
+
+def test_saved_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A program that reads nothing but sums takes their tensor along."""
+    monkeypatch.chdir(tmp_path)
+    w = np.arange(6, dtype=np.int8).reshape(2, 3)
+    executable = stepwell.compile(PROGRAM, cache=False, weights={"w": w})
+    executable.save("p.stepwell")
+    for each in (stepwell.load("p.stepwell"), pickle.loads(pickle.dumps(executable))):
+        assert each()[0].tolist() == signed_sums(w, 1, -2)

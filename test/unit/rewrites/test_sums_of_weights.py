@@ -12,6 +12,7 @@ import pytest
 import stepwell
 from numpy.lib.stride_tricks import sliding_window_view
 from stepwell.core import write_weights
+from stepwell.core.weights import WeightsError, open_weights
 from stepwell.runtime.errors import CompileError
 
 Array = np.ndarray[Any, Any]
@@ -122,19 +123,78 @@ def test_saved_pickled_and_exported(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         executable.save("p.stepwell", prepared=prepared)
         np.testing.assert_array_equal(stepwell.load("p.stepwell")(x)[0], wanted)
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(executable))(x)[0], wanted)
-    executable.export("p.so")
-    library = ctypes.CDLL(str(tmp_path / "p.so"))
-    context = ctypes.c_void_p()
-    assert library.p_load(b"p.safetensors", ctypes.byref(context)) == 0
-    y = np.zeros((5, 24), np.float32)
-    pointers = (ctypes.c_void_p * 1)(x.ctypes.data), (ctypes.c_void_p * 1)(y.ctypes.data)
-    assert library.p_run(context, *pointers) == 0
-    library.p_free(context)
-    np.testing.assert_array_equal(y, wanted)
-    with pytest.raises(
-        CompileError, match="reads what follows from tensors in 'w.safetensors', which holds them alone"
-    ):
-        executable.export("w.so")
+    before = Path("w.safetensors").read_bytes()
+    for name in ("p", "w"):  # w.safetensors is the side-car, which stays as it is
+        executable.export(f"{name}.so")
+        library = ctypes.CDLL(str(tmp_path / f"{name}.so"))
+        context = ctypes.c_void_p()
+        assert library[f"{name}_load"](f"{name}.safetensors".encode(), ctypes.byref(context)) == 0
+        y = np.zeros((5, 24), np.float32)
+        pointers = (ctypes.c_void_p * 1)(x.ctypes.data), (ctypes.c_void_p * 1)(y.ctypes.data)
+        assert library[f"{name}_run"](context, *pointers) == 0
+        library[f"{name}_free"](context)
+        np.testing.assert_array_equal(y, wanted)
+    assert Path("w.safetensors").read_bytes() == before and set(open_weights("p.safetensors").keys()) == {"w"}
+
+
+@pytest.mark.parametrize("key", ["w#packed", "a#sums0*3", "w#sums1*3", "x#sums0*-4#packed"])
+def test_tensors_whose_keys_look_so(key: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    text, w, x, wanted = matmul("ui8", "i8", False, (3, 0))
+    executable = stepwell.compile(text.replace('"w"', f'"{key}"'), cache=False, weights={key: w})
+    for prepared in (False, True):
+        executable.save("p.stepwell", prepared=prepared)
+        np.testing.assert_array_equal(stepwell.load("p.stepwell")(x)[0], wanted)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(executable))(x)[0], wanted)
+
+
+def test_a_tensor_with_the_key_of_sums_goes_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In files, and in what is saved and pickled of them."""
+    monkeypatch.chdir(tmp_path)
+    text, w, x, wanted = matmul("i8", "i8", False, (2, 0))
+    own = np.arange(24, dtype=np.int32)
+    write_weights("w.safetensors", {"w": w, "w#sums1*2": own})
+    right = ((x.astype(np.int64) @ w - own) * 0.125).astype(np.float32)
+    assert not np.array_equal(right, wanted)
+    executable = stepwell.compile(text, cache=False)
+    executable.save("p.stepwell", prepared=False)
+    kept = pickle.loads(pickle.dumps(executable))
+    for each in (executable, stepwell.load("p.stepwell"), kept):
+        np.testing.assert_array_equal(each(x)[0], right)
+
+
+@pytest.mark.parametrize(
+    ("tensors", "message"),
+    [
+        ({"w": np.zeros((32, 24), np.float32)}, "tensor 'w' is tensor<32x24xf32>, expected tensor<32x24xi8>"),
+        ({"w": np.zeros(768, np.int8)}, "tensor 'w' is tensor<768xi8>, expected tensor<32x24xi8>"),
+        ({"w": np.zeros((24, 32), np.int8)}, "tensor 'w' is tensor<24x32xi8>, expected tensor<32x24xi8>"),
+        ({"v": np.zeros(3, np.int8)}, "there is no tensor 'w'"),
+    ],
+)
+def test_files_that_do_not_fit(
+    tensors: dict[str, Array], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Errors speak of the tensor that the program names, where it names it."""
+    monkeypatch.chdir(tmp_path)
+    write_weights("w.safetensors", tensors)
+    with pytest.raises(WeightsError) as caught:
+        stepwell.compile(matmul("ui8", "i8", False, (3, 0))[0], cache=False)
+    told = str(caught.value)
+    assert message in told and ":4:5: error: " in told and "#sums" not in told, told
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"ww": np.zeros((32, 24), np.int8)}, "the weights given have no 'w'; did you mean 'ww'"),
+        ({"w": np.zeros((24, 32), np.int8)}, "weight 'w' is given as 24x32xint8, the program expects tensor<32x24xi8>"),
+        ({"w": np.zeros((32, 24), np.float32)}, "weight 'w' is given as 32x24xfloat32, the program expects"),
+    ],
+)
+def test_arrays_that_do_not_fit(given: dict[str, Array], message: str) -> None:
+    with pytest.raises(CompileError, match=message):
+        stepwell.compile(matmul("ui8", "i8", False, (3, 0))[0], cache=False, weights=given)
 
 
 def test_layers_share_a_kernel() -> None:
