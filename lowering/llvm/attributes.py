@@ -25,9 +25,19 @@ ICMP = {flag.value: {"predicate": IntegerAttr(flag.to_int(), i64)} for flag in l
 CCC = llvm.CallingConventionAttr("ccc")
 NO_TAIL = llvm.TailCallKindAttr(llvm.TailCallKind.NONE)
 
+INTERNAL = llvm.LinkageAttr("internal")
+IN_MAIN_MEMORY = IntegerAttr(0, 32)
+"""The address space of globals."""
+
 _numbers32: dict[tuple[int, ...], DenseArrayBase] = {}
 _fastmath: dict[frozenset[Any], llvm.FastMathAttr] = {frozenset(): NO_FASTMATH}
 _numbers: dict[int, IntegerAttr] = {}
+
+
+@lru_cache(maxsize=4096)
+def array_type(count: int, element_type: Attribute) -> llvm.LLVMArrayType:
+    """Returns `!llvm.array<count x element_type>`, shared."""
+    return llvm.LLVMArrayType(count, element_type)
 
 
 def numbers32(values: tuple[int, ...]) -> DenseArrayBase:

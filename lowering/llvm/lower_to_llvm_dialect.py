@@ -20,6 +20,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, Operation, Region
 
+from ...core.ir.literals import i64_attribute
 from ...core.ir.teardown import take_apart
 from ...core.ir.walk import ops_of
 from ...core.messages.origins import inherit
@@ -30,6 +31,7 @@ from ...lazy_dataclass import dataclass
 from ...machine.named import chosen_machine
 from ...te.dtypes import STORED_FLOATS
 from . import convert_arith, convert_math, convert_memref, convert_vector, parallel
+from .attributes import IN_MAIN_MEMORY, INTERNAL, UNIT, array_type
 from .convert_control import ControlConversions, region_blocks
 from .convert_func import (
     FunctionConversions,
@@ -210,22 +212,23 @@ def convert_global(state: ModuleState, op: memref.GlobalOp) -> llvm.GlobalOp | N
     if not layout.is_contiguous:
         state.error(op, f"type {op.type} is not contiguous")
         return None
-    array = llvm.LLVMArrayType(max(layout.count, 1), layout.memory_type)
-    value, body = None, Region()
+    array = array_type(max(layout.count, 1), layout.memory_type)
+    alignment = max(BUFFER_ALIGNMENT, 0 if op.alignment is None else op.alignment.value.data)
+    properties: dict[str, Attribute] = {
+        "global_type": array,
+        "sym_name": op.sym_name,
+        "linkage": INTERNAL,
+        "addr_space": IN_MAIN_MEMORY,
+        **({} if op.constant is None else {"constant": UNIT}),
+    }
+    body = Region()
     if isinstance(op.initial_value, DenseIntOrFPElementsAttr) and layout.count:
-        value = _raw_elements(op.initial_value, layout.is_boolean)
+        properties["value"] = _raw_elements(op.initial_value, layout.is_boolean)
     else:
         zero = llvm.ZeroOp.create(result_types=(array,))
         body = Region(Block([zero, llvm.ReturnOp(zero.results[0])]))
-    result = llvm.GlobalOp(
-        array,
-        op.sym_name.data,
-        "internal",
-        constant=op.constant is not None,
-        value=value,
-        alignment=max(BUFFER_ALIGNMENT, 0 if op.alignment is None else op.alignment.value.data),
-        body=body,
-    )
+    properties["alignment"] = i64_attribute(alignment)
+    result = llvm.GlobalOp.create(properties=properties, regions=(body,))
     result.location = op.location
     result.attributes.update(op.attributes)
     return result
