@@ -126,13 +126,18 @@ def _integer_power(x: Array, y: Array) -> Array:
     return np.where(negative, inverse, result).astype(x.dtype)
 
 
+def _float_power(x: Array, y: Array) -> Array:
+    """Returns `x ** y`. Where all exponents are one 0.5, NumPy takes square roots, which are others of -0 and -inf."""
+    return np.where((y == 0.5) & ((x == 0) | np.isinf(x)), np.abs(x), np.power(x, y))
+
+
 def _power(properties: Properties, x: Array, y: Array) -> tuple[Array, ...]:
     with np.errstate(all="ignore"):
         if is_float(x.dtype):
-            wide = np.power(widen(x), widen(y))
+            wide = _float_power(widen(x), widen(y))
             if x.dtype == np.float64:
                 # glibc's powl(-inf, -2^63) is inf. Powers of infinities are exact in any type.
-                wide = np.where(np.isinf(x), np.power(x, y), wide)
+                wide = np.where(np.isinf(x), _float_power(x, y), wide)
             return (round_to(wide, x.dtype),)
         return (_integer_power(x, y),)
 

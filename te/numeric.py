@@ -90,7 +90,14 @@ _FLOAT_BINARY: dict[str, Callable[..., Array]] = {
     "fmod": np.fmod,
     "copysign": np.copysign,
 }
-_THROUGH_F64: dict[str, Callable[..., Array]] = {"pow": np.power, "atan2": np.arctan2}
+
+
+def _power(x: Array, y: Array) -> Array:
+    # Where all exponents are one 0.5, NumPy takes square roots. Those of -0 and -inf are no powers.
+    return np.where((y == 0.5) & ((x == 0) | np.isinf(x)), np.abs(x), np.power(x, y))
+
+
+_THROUGH_F64: dict[str, Callable[..., Array]] = {"pow": _power, "atan2": np.arctan2}
 
 
 def _truncdiv(x: Array, y: Array) -> Array:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
+import stepwell
 from numeric import Array, check_natively_on, check_te_on
+from stepwell.core.text.parsing import make_context, parse_text
 from stepwell.reference.element_types import DTYPES
 from stepwell.te.dtypes import FLOATS
 from stepwell.testing.programs.ir_generators import ElementType, OpCase, TensorSpec, spec_of
@@ -97,3 +100,34 @@ def test_every_value_of_a_small_float(dtype: str) -> None:
     ops = [op for op, dtypes in UNARY.items() if dtype in dtypes and op not in WITH_PROPERTIES]
     cases = [OpCase(op, (TensorSpec((65536,), dtype),), (), ("any",)) for op in ops]
     check_natively_on(cases, [[x] for _ in cases])
+
+
+HALVES = """
+func.func @main(%x: tensor<4xT>) -> (tensor<4xT>, tensor<2xT>) {
+  %e = EXPONENT
+  %y = graph.power %x, %e : (tensor<4xT>, tensor<SHAPET>) -> tensor<4xT>
+  %h = graph.full 0.5 : tensor<T>
+  %zero = graph.constant dense<[-0.0, 4.0]> : tensor<2xT>
+  %z = graph.power %zero, %h : (tensor<2xT>, tensor<T>) -> tensor<2xT>
+  func.return %y, %z : tensor<4xT>, tensor<2xT>
+}
+"""
+
+
+@pytest.mark.parametrize(("dtype", "numpy_type"), [("f16", np.float16), ("f32", np.float32), ("f64", np.float64)])
+@pytest.mark.parametrize("shape", ["", "4x"])
+def test_a_power_of_a_half_is_no_root(dtype: str, numpy_type: Any, shape: str) -> None:
+    """Of -inf it is inf, and of -0 it is 0: in native code, when it is folded, and in the reference (fuzz 5183)."""
+    exponent = f"graph.constant dense<0.5> : tensor<4x{dtype}>" if shape else f"graph.full 0.5 : tensor<{dtype}>"
+    text = (
+        HALVES.replace("EXPONENT", exponent)
+        .replace("SHAPE", shape)
+        .replace("T>", f"{dtype}>")
+        .replace("xT", f"x{dtype}")
+    )
+    x = np.array([-np.inf, -0.0, np.inf, 4], numpy_type)
+    results = [stepwell.compile(text, opt_level=level, cache=False)(x) for level in (0, 1, 3)]
+    results.append(stepwell.reference.run(parse_text(make_context(), text, "p"), "main", x))
+    for y, z in results:
+        assert y.tolist() == [np.inf, 0, np.inf, 2] and not np.signbit(y).any()
+        assert z.tolist() == [0, 2] and not np.signbit(z).any()
