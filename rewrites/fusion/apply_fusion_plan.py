@@ -35,10 +35,10 @@ class ApplyFusionPlanPass(StepwellPass):
     of use. Its results are what is used outside, in the order of the ops. What needs one of several results and stands
     before the last op of the group moves behind it. Groups that compute the same share one function. Constants all of
     whose elements are one number are copied into it. Where groups differ only in such numbers that have no dimensions
-    and are added, subtracted or multiplied, these numbers are parameters, so that the groups share one. So do groups of
-    which one lacks such an op, or the difference from a small tensor, that another one has. It gets that op with a
-    number that changes nothing. The plan is removed, and ops that are alone in their group stay where they are. The
-    groups are those of `graph.group`, whoever wrote it.
+    and are added, subtracted or multiplied, or are scales and zero points of conversions, these numbers are parameters,
+    so that the groups share one. So do groups of which one lacks such an op, or the difference from a small tensor,
+    that another one has. It gets that op with a number that changes nothing. The plan is removed, and ops that are
+    alone in their group stay where they are. The groups are those of `graph.group`, whoever wrote it.
 
     Before:
         %0 = graph.add %x, %b {graph.group = 0 : i64} : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
