@@ -5,7 +5,8 @@
 pattern.group_rule "fuse-elementwise-epilogue" doc "a map of the result of a contraction, a window, or a reduction with more after it joins the function of that result"
   : out-fusable %producer into [elementwise, broadcast] %consumer through [elementwise, broadcast] %between
   where post-dominated(%producer, %consumer, %between) remark "{name} has {users} users outside the group",
-    in-place(%producer, %consumer) remark "{consumer} stretches or moves the elements of {name}"
+    in-place(%producer, %consumer) remark "{consumer} stretches or moves the elements of {name}",
+    no-floats-for-later(%producer, %consumer) remark "{consumer} joins what reads it, so that {name} is stored as integers"
 
 pattern.group_rule "fuse-reduction-with-elementwise-epilogue" doc "a map of the result of a reduction, or of the rows that it reduced, joins the function of the reduction"
   : [reduction, out-fusable] %producer into [elementwise, broadcast] %consumer through [elementwise, broadcast] %between
@@ -34,6 +35,12 @@ pattern.group_rule "fuse-injective-into-reduction" doc "a reduction of whole row
     through [elementwise, broadcast, injective] %between
   where post-dominated(%producer, %consumer, %between) remark "{name} has {users} users outside the group",
     has-rows(%consumer) remark "{consumer} is a contraction or window: it would compute {name} again for every term"
+
+pattern.group_rule "fuse-elementwise-into-epilogue" doc "a map whose result meets that of a contraction, a window or a reduction in a map joins them"
+  : elementwise %producer into out-fusable %consumer through elementwise %between
+  where post-dominated(%producer, %consumer, %between) remark "{name} has {users} users outside the group",
+    in-place(%producer, %consumer) remark "{consumer} stretches or moves the elements of {name}",
+    after-reductions(%consumer) remark "{consumer} is a contraction or window, or leads to one: it would compute {name} again for every term"
 
 pattern.group_rule "fuse-reductions-of-the-same-rows" doc "reductions over the same rows, and the maps between them, are one function, as in a softmax in elementary ops"
   : [reduction, out-fusable] %producer into [reduction, out-fusable] %consumer

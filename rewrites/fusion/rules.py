@@ -20,6 +20,7 @@ from ...core.text.parsing import make_context, parse_text, read_source
 from ...dialects.graph.base import plain_properties
 from ...dialects.graph.contraction import MatmulOp
 from ...dialects.graph.movement import BroadcastToOp, PermuteDimsOp
+from ...dialects.graph.quantisation import DequantizeOp
 from ...dialects.pattern.groups import GROUP_KINDS, GroupOp, GroupRuleOp, MergeGroupsOp, RequireGroupsOp
 from ...dialects.traits import LoopSemantics
 from ...lazy_dataclass import dataclass
@@ -149,6 +150,41 @@ def in_place(candidate: Candidate, producer: list[Group], consumer: list[Group])
     facts = candidate.groups.facts[candidate.user]
     same = without_ones(producer[0].shape) == without_ones(sizes_of(candidate.user))
     return facts.kind is OpKind.ELEMENTWISE and same
+
+
+@group_condition("after-reductions")
+def after_reductions(candidate: Candidate, consumer: list[Group]) -> bool:
+    """The op of the consumer that takes the result leads to no reduction, contraction or window in it."""
+    groups, pending, seen = candidate.groups, [candidate.user], {candidate.user}
+    while pending:
+        op = pending.pop()
+        if groups.facts[op].kind >= OpKind.REDUCTION:
+            return False
+        following = [each for each in groups.post_dominators.users(op) if groups.of(each) is consumer[0]]
+        pending += [each for each in following if each not in seen]
+        seen.update(following)
+    return True
+
+
+@group_condition("no-floats-for-later")
+def no_floats_for_later(candidate: Candidate, producer: list[Group], consumer: list[Group]) -> bool:
+    """
+    The op of the consumer that takes the result is no `graph.dequantize` that only a map of it and of another one
+    reads, whose integers are computed later.
+
+    The map is then computed with the other one, and the conversion joins them. So integers are stored instead of
+    floats.
+    """
+    found, users = candidate.groups.post_dominators, candidate.groups.post_dominators.users(candidate.user)
+    if not isinstance(candidate.user, DequantizeOp) or len(users) != 1 or found.is_used_elsewhere(candidate.user):
+        return True
+    facts = candidate.groups.facts.get(users[0])
+    if facts is None or facts.kind is not OpKind.ELEMENTWISE or sizes_of(users[0]) != sizes_of(candidate.user):
+        return True
+    others = [_owner(value) for value in users[0].operands]
+    later = [_owner(op.operands[0]) for op in others if isinstance(op, DequantizeOp) and op is not candidate.user]
+    own = found.place(producer[0].root)
+    return not any(op is not None and op.parent is candidate.groups.block and found.place(op) > own for op in later)
 
 
 @group_condition("no-transpose-of-rows")

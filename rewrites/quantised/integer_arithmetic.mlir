@@ -18,6 +18,10 @@ pattern.rule "integer-moves" doc "f(dequantize(q)) = dequantize(f(q)) where f mo
     => @moved-integers(%root, %real)
   where moves-scales(%root, %real) remark "kept on floats: the scales do not move along"
 
+pattern.rule "integer-takes" doc "take(dequantize(q), i) = dequantize(take(q, i)) for one scale" :
+  [take, take_along_axis, gather_nd](dequantize(%q, %s, %z) as %real, %indices) => @moved-integers(%root, %real)
+  where one-scale(%s) remark "kept on floats: the scales do not move along"
+
 pattern.rule "integer-max-pool" doc "max_pool(dequantize(q)) = dequantize(max_pool(q)) for one positive scale" :
   max_pool2d(dequantize(%q, %s, %z) as %real) => @moved-integers(%root, %real)
   where plain-integers(%q), one-scale(%s) remark "kept on floats: there is a scale per channel", positive-literal(%s)
