@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import Final
 
 from xdsl.dialects.builtin import TensorType
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ...core.ir.appending import new_op
 from ...core.ir.structural_hash import Texts, structural_hash_of_ops
@@ -154,6 +154,7 @@ def open_numbers(groups: Sequence[Group], texts: Texts) -> None:
     These groups then have the same ops and inputs, so that they share a function. In a group that is like no other, and
     where all such groups have the same number, the number stays.
     """
+    outside = _Outside()
     alike: dict[str, list[Group]] = defaultdict(list)
     for group in groups:
         alike[_hash(group, texts)].append(group)
@@ -162,35 +163,55 @@ def open_numbers(groups: Sequence[Group], texts: Texts) -> None:
         for column, uses in enumerate(zip(*(group.open for group in same), strict=True)):
             columns[(str(uses[0].value.type), *(use.number for use in uses))].append(column)
         for (_, *numbers), places in columns.items():
+            differs = len(set(numbers)) > 1
             for group in same:
-                _settle([group.open[place] for place in places], group, len(set(numbers)) > 1)
+                uses = [group.open[place] for place in places]
+                value = outside.of(uses[0].value, group) if differs else uses[0].full.results[0]
+                for use in uses:
+                    use.put(value)
 
 
-def _settle(uses: Sequence[_Use], group: Group, differs: bool) -> None:
-    """Gives all `uses` of one number the same operand: a constant outside where groups differ in it, else a copy."""
-    value = _outside(uses[0].value, group) if differs else uses[0].full.results[0]
-    for use in uses:
-        use.put(value)
+class _Outside:
+    """The constants outside of groups that are parameters of their functions. Equal ones are one op of a block."""
 
+    def __init__(self) -> None:
+        self._found: dict[tuple[object, ...], list[SSAValue]] = defaultdict(list)
+        self._first: dict[Block, Operation] = {}
+        """What was the first op of each block."""
+        self._moved = set[SSAValue]()
 
-def _outside(value: SSAValue, group: Group) -> SSAValue:
-    """
-    Returns `value` as a constant tensor, which stands before the group unless there is one that the group does not use.
+    def of(self, value: SSAValue, group: Group) -> SSAValue:
+        """
+        Returns the number `value` as a constant tensor that the group does not use.
 
-    Numbers that are equal by chance are two inputs too, since they are in the other groups.
-    """
-    number = splat_number(value)
-    used = any(operand is value for op in group.ops for operand in op.operands)
-    if number is None or (isinstance(value.owner, ConstantOp) and not used):
+        Numbers that are equal by chance are two inputs too, since they are in the other groups.
+        """
+        number, block = splat_number(value), group.ops[0].parent
+        assert number is not None and block is not None and isinstance(value.type, TensorType)
+        used = {operand for op in group.ops for operand in op.operands}
+        found = self._found[block, repr(number), value.type]
+        for each in found:
+            if each not in used:
+                self._move_up(each, block)
+                return each
+        assert isinstance(value.owner, Operation)
+        if not isinstance(value.owner, ConstantOp) or value.owner.parent is not block or value in used:
+            constant = new_op(ConstantOp, (), (value.type,), {"value": _elements(number, repr(number), value.type)})
+            constant.results[0].name_hint = value.name_hint
+            copy_location(value.owner, constant)
+            block.insert_op_before(constant, group.ops[0])
+            value = constant.results[0]
+        found.append(value)
         return value
-    assert isinstance(value.owner, Operation) and isinstance(value.type, TensorType)
-    constant = new_op(ConstantOp, (), (value.type,), {"value": _elements(number, repr(number), value.type)})
-    constant.results[0].name_hint = value.name_hint
-    copy_location(value.owner, constant)
-    block = group.ops[0].parent
-    assert block is not None
-    block.insert_op_before(constant, group.ops[0])
-    return constant.results[0]
+
+    def _move_up(self, value: SSAValue, block: Block) -> None:
+        """Moves a constant to the start of its block, where every group can use it."""
+        assert isinstance(value.owner, Operation) and block.first_op is not None
+        first = self._first.setdefault(block, block.first_op)
+        if value.owner is not first and value not in self._moved:
+            self._moved.add(value)
+            value.owner.detach()
+            block.insert_op_before(value.owner, first)
 
 
 @lru_cache(4096)

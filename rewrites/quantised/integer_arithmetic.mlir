@@ -1,17 +1,29 @@
 // What is written on floats between dequantize and quantize becomes arithmetic on integers. The names say when a rule
-// runs: first those of signs, then those that form products, then those of scales.
+// runs: first those of integers that come back, then those of signs, of products, and of scales.
+
+// Integers that come back from floats as they were, though they may have been moved.
+
+pattern.rule "returned-integers" doc "quantize(dequantize(q)) = q for one scale and zero point" :
+  quantize(dequantize(%q, %s, %z), %t, %u) => %q
+  where steps-come-back(%q, %s), equal-types(%q, %root), same-scale(%s, %t), same-scale(%z, %u)
+
+pattern.rule "returned-moves" doc "quantize(f(dequantize(q))) = f(q) where f moves elements, for one scale and zero point" :
+  quantize([permute_dims, reshape, expand_dims, squeeze, strided_slice, broadcast_to](
+    dequantize(%q, %s, %z)) as %moved, %t, %u) => @with-operands(%moved, %q)
+  where steps-come-back(%q, %s), same-scale(%s, %t), same-scale(%z, %u)
+
+pattern.rule "returned-takes" doc "quantize(take(dequantize(q), i)) = take(q, i) for one scale and zero point" :
+  quantize([take, take_along_axis, gather_nd](dequantize(%q, %s, %z), %indices) as %moved, %t, %u)
+    => @with-operands(%moved, %q, %indices)
+  where steps-come-back(%q, %s), same-scale(%s, %t), same-scale(%z, %u)
 
 // Signs. Kernels of bytes multiply signed ones.
 
-pattern.rule "signed-bytes" quantised doc "q with zero point z is q - 128 with zero point z - 128" :
-  dequantize(quantize(%x, %s, %z) as %q, %t, %u) => @signed-bytes(%root, %q)
-  where unsigned-byte(%q), known-zero-point(%z), known-zero-point(%u), only-dequantized(%q)
+pattern.rule "signed-bytes" quantised doc "q with zero point z is q - 128 with zero point z - 128, wherever q has been moved" :
+  dequantize(%q, %t, %u) => @signed-bytes(%root, %q)
+  where unsigned-byte(%q), known-zero-point(%u), moved-from-quantize(%q)
 
 // Moves. What has no element of its own moves integers, which are a quarter of the size.
-
-pattern.rule "integer-quantize-of-dequantize" doc "quantize(dequantize(q)) = q for one scale and zero point" :
-  quantize(dequantize(%q, %s, %z), %t, %u) => %q
-  where steps-come-back(%q, %s), equal-types(%q, %root), same-scale(%s, %t), same-scale(%z, %u)
 
 pattern.rule "integer-moves" doc "f(dequantize(q)) = dequantize(f(q)) where f moves elements" :
   [permute_dims, reshape, expand_dims, squeeze, strided_slice, broadcast_to](dequantize(%q, %s, %z) as %real)

@@ -14,11 +14,11 @@ from ...patterns.running.driver import Driver
 from ...patterns.running.selection import selected
 from ..shipped import shipped_rules
 
-STAGES: Final = ("signed", "integer", "packed", "scaled")
+STAGES: Final = (("returned",), ("signed",), ("integer", "returned"), ("packed",), ("scaled",))
 """
-What the names of rules begin with. Each kind runs to its end before the next: signs change where a `quantize` is right
-before its `dequantize`, moves part them, and scales stay comparable until products are formed. Weights stay packed
-where a product of bytes has not taken them.
+What the names of rules begin with. Each stage runs to its end before the next: what comes back as it was needs no
+signs, moves part conversions that signs are read from, and scales stay comparable until products are formed. Weights
+stay packed where a product of bytes has not taken them.
 """
 
 

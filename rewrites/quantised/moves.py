@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Operation, SSAValue
@@ -19,8 +19,24 @@ from ...patterns.language.registry import Thing, builder, condition
 from ...te.dtypes import TABLE, is_integer, is_small_integer
 from ..inference.quantisation import dtype_of, shape_of
 
-FLIP = 128
+FLIP: Final = 128
 """What an unsigned byte is greater by than the signed one of the same order."""
+
+MOVES: Final = frozenset(
+    f"graph.{name}"
+    for name in (
+        "permute_dims",
+        "reshape",
+        "expand_dims",
+        "squeeze",
+        "strided_slice",
+        "broadcast_to",
+        "take",
+        "take_along_axis",
+        "gather_nd",
+    )
+)
+"""Ops each of whose results is an element of the first operand."""
 
 
 def full(match: Match, number: float, dtype: str, shape: Sequence[int] = ()) -> SSAValue:
@@ -88,21 +104,79 @@ def known_zero_point(match: Match, thing: Thing) -> bool:
     return splat_number(as_value(thing)) is not None
 
 
-@condition("only-dequantized", protects="cost")
-def only_dequantized(match: Match, thing: Thing) -> bool:
-    """All users of the tensor are `graph.dequantize` with zero points that are known."""
+@condition("moved-from-quantize", protects="cost")
+def moved_from_quantize(match: Match, thing: Thing) -> bool:
+    """
+    Ops that move elements lead from a `graph.quantize` to the tensor, and from there to `graph.dequantize` only. All
+    zero points are known.
+    """
     value = as_value(thing)
-    users = [use.operation for use in value.uses]
-    return all(isinstance(user, DequantizeOp) and splat_number(user.operands[2]) is not None for user in users)
+    while isinstance(op := value.owner, Operation) and op.name in MOVES:
+        value = op.operands[0]
+    return isinstance(op, QuantizeOp) and splat_number(op.operands[2]) is not None and _is_only_dequantized(value)
+
+
+def _is_only_dequantized(value: SSAValue) -> bool:
+    """Returns whether all users dequantize by a zero point that is known, or move elements for such users."""
+    pending = [value]
+    while pending:
+        for use in pending.pop().uses:
+            user = use.operation
+            if user.name in MOVES and use.index == 0:
+                pending += user.results
+            elif not isinstance(user, DequantizeOp) or splat_number(user.operands[2]) is None:
+                return False
+    return True
 
 
 @builder("signed-bytes")
 def signed_bytes(match: Match, op: DequantizeOp, quantized: Thing) -> Sequence[SSAValue]:
-    """The same conversions through signed bytes."""
-    source = as_value(quantized).owner
-    assert isinstance(source, QuantizeOp)
-    signed = _with_sign(match, source, source.operands[0], None)
+    """The same conversions, and moves between them, through signed bytes."""
+    signed = match.session.index(_Signed).of(match, as_value(quantized))
     return (_with_sign(match, op, signed, op.results[0].type),)
+
+
+class _Signed(Index):
+    """The signed bytes that stand for unsigned ones. Each stands behind those, where all their users find it."""
+
+    def __init__(self, session: Session):
+        super().__init__(session)
+        self._made: dict[SSAValue, SSAValue] = {}
+        self._sources: dict[Operation, Operation] = {}
+        """What each new op that is in no block yet stands for."""
+
+    def of(self, match: Match, value: SSAValue) -> SSAValue:
+        """Returns the signed bytes for what a `graph.quantize` makes, or for what has been moved from there."""
+        waiting: list[Operation] = []
+        while (signed := self._known(match, value)) is None and not isinstance(value.owner, QuantizeOp):
+            assert isinstance(value.owner, Operation)
+            waiting.append(value.owner)
+            value = value.owner.operands[0]
+        if signed is None:
+            assert isinstance(value.owner, QuantizeOp)
+            signed = self._note(value.owner, _with_sign(match, value.owner, value.owner.operands[0], None))
+        for move in reversed(waiting):
+            made = match.create(move.name, [signed, *move.operands[1:]], None, move.properties)
+            signed = self._note(move, made.results[0])
+        return signed
+
+    def _known(self, match: Match, value: SSAValue) -> SSAValue | None:
+        signed = self._made.get(value)
+        op = None if signed is None else signed.owner
+        return signed if isinstance(op, Operation) and (op.parent is not None or op in match.new_ops) else None
+
+    def _note(self, source: Operation, signed: SSAValue) -> SSAValue:
+        assert isinstance(signed.owner, Operation)
+        self._made[source.results[0]] = signed
+        self._sources[signed.owner] = source
+        return signed
+
+    def inserted(self, op: Operation) -> None:
+        """Moves an op behind the one that it stands for."""
+        source = self._sources.pop(op, None)
+        if source is not None and source.parent is not None:
+            op.detach()
+            source.parent.insert_op_after(op, source)
 
 
 def _with_sign(match: Match, op: Operation, x: SSAValue, type_: Any) -> SSAValue:

@@ -144,6 +144,31 @@ func.func @conversions(%x: tensor<4xf32>) -> tensor<4xf32> {
   func.return %3 : tensor<4xf32>
 }
 
+/// Groups of two functions have the same numbers outside: each number is one constant, before the first group.
+// CHECK-LABEL: func.func @shared_numbers(
+// CHECK-NEXT: %b = graph.constant dense<4.0> : tensor<f32>
+// CHECK-NEXT: %a = graph.constant dense<3.0> : tensor<f32>
+// CHECK-NEXT: %0 = func.call @fused_multiply_tanh0(%x, %a)
+// CHECK-NEXT: %1 = func.call @fused_multiply_tanh0(%0, %b)
+// CHECK-NEXT: %2 = func.call @fused_multiply_erf0(%1, %b)
+// CHECK-NEXT: %3 = func.call @fused_multiply_erf0(%2, %a)
+// CHECK-NEXT: func.return %3
+func.func @shared_numbers(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %a = graph.full 3.0 : tensor<f32>
+  %0 = graph.multiply %x, %a {graph.group = 0 : i64} : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  %1 = graph.tanh %0 {graph.group = 0 : i64} : (tensor<4xf32>) -> tensor<4xf32>
+  %b = graph.constant dense<4.0> : tensor<f32>
+  %2 = graph.multiply %1, %b {graph.group = 1 : i64} : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  %3 = graph.tanh %2 {graph.group = 1 : i64} : (tensor<4xf32>) -> tensor<4xf32>
+  %c = graph.constant dense<4.0> : tensor<f32>
+  %4 = graph.multiply %3, %c {graph.group = 2 : i64} : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  %5 = graph.erf %4 {graph.group = 2 : i64} : (tensor<4xf32>) -> tensor<4xf32>
+  %d = graph.constant dense<3.0> : tensor<f32>
+  %6 = graph.multiply %5, %d {graph.group = 3 : i64} : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  %7 = graph.erf %6 {graph.group = 3 : i64} : (tensor<4xf32>) -> tensor<4xf32>
+  func.return %7 : tensor<4xf32>
+}
+
 // CHECK-LABEL: func.func private @fused_multiply_add_negative0(%x: tensor<4xf32>, %a: tensor<f32>)
 // CHECK-NEXT: %h = graph.full 0.5 : tensor<f32>
 // CHECK-NEXT: %0 = graph.multiply %x, %a
