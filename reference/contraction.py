@@ -10,12 +10,13 @@ from .element_types import DTYPES, Array, is_float, round_to, wide_dtype
 from .elementwise import Properties
 
 
-def _types(properties: Properties, x: Array, y: Array | None = None) -> tuple[np.dtype[Any], np.dtype[Any]]:
+def _types(properties: Properties, x: Array, y: Array) -> tuple[np.dtype[Any], np.dtype[Any]]:
     """Returns the result type and the type of the sum. Integers are summed in the result type and wrap."""
     name = properties.get("out_dtype")
     result = x.dtype if name is None else DTYPES[name]
-    if name is None and y is not None and y.dtype != x.dtype:
-        result = DTYPES["f64" if np.dtype(np.float64) in (x.dtype, y.dtype) else "f32"]
+    if name is None and y.dtype != x.dtype:
+        bytes_ = {x.dtype, y.dtype} == {np.dtype(np.int8), np.dtype(np.uint8)}
+        result = DTYPES["i16" if bytes_ else "f64" if np.dtype(np.float64) in (x.dtype, y.dtype) else "f32"]
     return result, wide_dtype(result) if is_float(result) else result
 
 
@@ -73,7 +74,7 @@ def pad_windows(x: Array, properties: Properties, fill: Array) -> Array:
 
 
 def _conv2d(properties: Properties, x: Array, w: Array) -> tuple[Array, ...]:
-    result, accumulator = _types(properties, x)
+    result, accumulator = _types(properties, x, w)
     channels_last = properties.get("data_layout", "NCHW") == "NHWC"
     data = np.moveaxis(x, -1, 1) if channels_last else x
     kernel = np.transpose(w, (3, 2, 0, 1)) if properties.get("kernel_layout", "OIHW") == "HWIO" else w

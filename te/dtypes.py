@@ -106,6 +106,7 @@ SIGNED: Final = tuple(name for name, row in TABLE.items() if row.kind == "signed
 UNSIGNED: Final = tuple(name for name, row in TABLE.items() if row.kind == "unsigned")
 INTEGERS: Final = SIGNED + UNSIGNED
 NUMERIC: Final = FLOATS + INTEGERS
+BYTES: Final = frozenset({"i8", "ui8"})
 ALL: Final = NUMERIC + ("i1",)
 """The types that tensors may hold."""
 EVERY: Final = ALL + ("index",)
@@ -186,10 +187,20 @@ def accumulator(dtype: str) -> str:
     return TABLE[dtype].compute or dtype
 
 
+def is_mixed_product(one: str, other: str) -> bool:
+    """Returns whether numbers of two types may be multiplied as they are: two floats, or bytes with and without sign."""
+    return one != other and ((is_float(one) and is_float(other)) or {one, other} == BYTES)
+
+
 def product_type(one: str, other: str) -> str:
-    """Returns the element type of products: that of both, or for two floats f32, f64 if one of them is f64."""
+    """
+    Returns the element type of products: that of both, for two floats f32, f64 if one of them is f64, and for bytes
+    with and without sign i16, which holds both.
+    """
     if one == other:
         return one
+    if {one, other} == BYTES:
+        return "i16"
     return "f64" if "f64" in (one, other) else "f32"
 
 

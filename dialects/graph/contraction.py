@@ -13,14 +13,19 @@ from .properties import INTEGER, IntegersKind, TextKind, optional_prop, prop
 from .shapes import Dim, Shape, Shaped, ShapeError, matmul, rank_error, same_dim, windows
 
 
-def result_dtype(dtype: str, out_dtype: str | None) -> str:
-    """Returns `out_dtype`, or `dtype` when it is absent. Raises `ShapeError` when the two are of different classes."""
+def result_dtype(left: str, right: str, out_dtype: str | None) -> str:
+    """
+    Returns `out_dtype`, or the type of products of the operands when it is absent.
+
+    Raises `ShapeError` when the two are of different classes.
+    """
+    dtype = product_type(left, right)
     if out_dtype is None:
         return dtype
     letter = next(letter for letter, members in CLASSES.items() if dtype in members)
     if out_dtype not in CLASSES[letter]:
-        wanted = with_article(class_text(letter))
-        raise ShapeError(f"out_dtype is {out_dtype}, expected {wanted} type because the operands are {dtype}")
+        wanted, operands = with_article(class_text(letter)), " and ".join(dict.fromkeys((left, right)))
+        raise ShapeError(f"out_dtype is {out_dtype}, expected {wanted} type because the operands are {operands}")
     return out_dtype
 
 
@@ -32,6 +37,7 @@ class MatmulOp(PureGraphOp):
     Shapes: `lhs` is …xMxK, `rhs` is …xKxN and `result` is …xMxN. Leading dimensions broadcast. A 1-D `lhs` is a row and
     a 1-D `rhs` is a column, and the result lacks that dimension. K = 0 gives zeros.
     Operands of two float types, such as weights of f16 and a `lhs` of f32, give f32, or f64 if one of them is f64.
+    Bytes with and without sign give i16, or as `out_dtype` says.
     Numerics: products and sums are formed in `out_dtype`, and in at least f32 for floats. The order of summation is
     unspecified. Integers wrap.
 
@@ -46,13 +52,13 @@ class MatmulOp(PureGraphOp):
     name = "graph.matmul"
 
     lhs = tensor_operand(NUMBERS)
-    rhs = tensor_operand(NUMBERS, mixes=True)
+    rhs = tensor_operand(NUMBERS, mixes=("floats", "bytes"))
     out_dtype = optional_prop(RESULT_TYPE)
     result = tensor_result()
 
     @classmethod
     def infer(cls, lhs: Shaped, rhs: Shaped, *, out_dtype: str | None) -> tuple[Shaped, ...]:
-        dtype = result_dtype(product_type(lhs.dtype, rhs.dtype), out_dtype)
+        dtype = result_dtype(lhs.dtype, rhs.dtype, out_dtype)
         return (Shaped(matmul(lhs.shape, rhs.shape), dtype),)
 
 
@@ -83,7 +89,7 @@ class Conv2dOp(PureGraphOp):
     Shapes: I is the number of input channels per group. Each extent of the result is
     `floor((size + before + after - dilation * (kernel - 1) - 1) / stride) + 1`.
     `padding` lists the numbers of zeros at the top, left, bottom and right.
-    Numerics: as in `graph.matmul`.
+    Numerics: as in `graph.matmul`. So are bytes with and without sign.
 
     ```mlir
     %y = graph.conv2d %x, %w, padding = [1, 1, 1, 1] : (tensor<1x3x224x224xf32>, tensor<32x3x3x3xf32>)
@@ -94,7 +100,7 @@ class Conv2dOp(PureGraphOp):
     name = "graph.conv2d"
 
     data = tensor_operand(NUMBERS)
-    filter = tensor_operand(NUMBERS)
+    filter = tensor_operand(NUMBERS, mixes=("bytes",))
     strides = prop(IntegersKind(2), [1, 1])
     padding = prop(IntegersKind(4), [0, 0, 0, 0])
     dilation = prop(IntegersKind(2), [1, 1])
@@ -129,7 +135,7 @@ class Conv2dOp(PureGraphOp):
         check_groups(channels, in_channels, out_channels, groups)
         height_width = windows(extents, kernel, strides, padding, dilation)
         shape = image_shape(batch, height_width, out_channels, data_layout)
-        return (Shaped(shape, result_dtype(data.dtype, out_dtype)),)
+        return (Shaped(shape, result_dtype(data.dtype, filter.dtype, out_dtype)),)
 
 
 def check_groups(channels: Dim, in_channels: Dim, out_channels: Dim, groups: int) -> None:

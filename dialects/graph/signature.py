@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
-from typing import Any
+from typing import Any, Final
 
 from typing_extensions import TypeVar
 from xdsl.dialects.builtin import DYNAMIC_INDEX, NoneAttr, TensorType
@@ -24,7 +24,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from ...core.ir.element_types import ATTRIBUTES, dtype_name
 from ...lazy_dataclass import dataclass
-from ...te.dtypes import STORED
+from ...te.dtypes import BYTES, STORED
 from .element_types import CLASSES, class_members, class_text, rejection
 from .shapes import Shaped
 
@@ -59,20 +59,23 @@ def shaped_of(type_: Attribute, what: str) -> Shaped:
 
 # Definitions of operands and results
 
+MIXES: Final = {"floats": frozenset(class_members("F")), "bytes": BYTES}
+"""The element types that an operand of an op may have beside another one of the same kind."""
+
 
 @dataclass(frozen=True)
 class TensorOf(AttrConstraint[Attribute]):
     """
     A tensor whose element type is in one of `classes`. Operands of one `group` have the same element type.
 
-    One that `mixes` may be another float than they are.
+    One that `mixes` types of some kinds, `floats` or `bytes`, may be another one of these than they are.
 
     As an irdl constraint it accepts everything, because `TensorOp.verify_` gives better messages than irdl would.
     """
 
     classes: str
     group: str = ""
-    mixes: bool = False
+    mixes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         wrong = [letter for letter in self.classes if letter not in CLASSES]
@@ -82,7 +85,7 @@ class TensorOf(AttrConstraint[Attribute]):
 
     def goes_with(self, dtype: str, leader: str) -> bool:
         """Returns whether an operand of this element type may stand beside the first one of its group."""
-        return dtype == leader or (self.mixes and {dtype, leader} <= set(class_members("F")))
+        return dtype == leader or any({dtype, leader} <= MIXES[kind] for kind in self.mixes)
 
     def verify(self, attr: Attribute, constraint_context: VerificationContext) -> None:
         """Accepts every attribute, because `TensorOp.verify_` does the check."""
@@ -101,11 +104,11 @@ NUMBERS = "FSU"
 """The classes of all element types but `i1`."""
 
 
-def tensor_operand(classes: str = ANY, group: str = "", *, mixes: bool = False) -> Any:
+def tensor_operand(classes: str = ANY, group: str = "", *, mixes: tuple[str, ...] = ()) -> Any:
     """
     Declares an operand that is a tensor of `classes`, of the same element type as the others of its group.
 
-    One that `mixes` may be another float than they are.
+    One that `mixes` types of some kinds, `floats` or `bytes`, may be another one of these than they are.
     """
     return operand_def(TensorOf(classes, group, mixes))
 

@@ -111,6 +111,13 @@ def _signed(match: Match, op: DequantizeOp) -> tuple[SSAValue, int]:
     return emit(match, "astype", flipped, dtype="i8"), int(number) - FLIP
 
 
+def _as_it_is(op: DequantizeOp) -> tuple[SSAValue, int]:
+    """Returns the bytes of `op`, and their zero point. Those of a left operand may have signs or none."""
+    number = splat_number(op.operands[2])
+    assert number is not None
+    return op.operands[0], int(number)
+
+
 def _sums(match: Match, x: SSAValue, axes: Sequence[int]) -> SSAValue:
     """Returns sums of bytes along axes, which stay, in 32 bits."""
     return emit(match, "sum", emit(match, "astype", x, dtype="i32"), axis=list(axes), keepdims=True)
@@ -154,7 +161,7 @@ def _scaled(match: Match, sums: SSAValue, op: Operation, data: DequantizeOp, sca
 def integer_conv2d(match: Match, op: Conv2dOp, data: DequantizeOp, kernel: DequantizeOp) -> Sequence[SSAValue]:
     """The convolution of bytes. Padding has the value of the zero point, so that every window has as many terms."""
     properties = plain_properties(op)
-    image, zero = _signed(match, data)
+    image, zero = _as_it_is(data)
     weights, _ = _signed(match, kernel)
     image = _padded(match, image, zero, properties)
     sums = _windows(match, image, weights, {**properties, "padding": (0, 0, 0, 0), "out_dtype": "i32"})
@@ -211,7 +218,7 @@ def integer_matmul(match: Match, op: MatmulOp, data: DequantizeOp, kernel: Dequa
     """The product of bytes, less what the zero points add. Declines operands of two float types."""
     if dtype_of(data.operands[1]) != dtype_of(kernel.operands[1]):
         return None
-    (left, a), (right, b) = _signed(match, data), _signed(match, kernel)
+    (left, a), (right, b) = _as_it_is(data), _signed(match, kernel)
     sums = emit(match, "matmul", left, right, out_dtype="i32")
     if a:
         less = _sums_of_weight(match, kernel.operands[0], -1, a) if len(shape_of(right)) == 2 else None

@@ -17,11 +17,15 @@ pattern.rule "returned-takes" doc "quantize(take(dequantize(q), i)) = take(q, i)
     => @with-operands(%moved, %q, %indices)
   where steps-come-back(%q, %s), same-scale(%s, %t), same-scale(%z, %u)
 
-// Signs. Kernels of bytes multiply signed ones.
+// Signs. Machines multiply bytes without a sign by bytes with one.
 
-pattern.rule "signed-bytes" quantised doc "q with zero point z is q - 128 with zero point z - 128, wherever q has been moved" :
-  dequantize(%q, %t, %u) => @signed-bytes(%root, %q)
-  where unsigned-byte(%q), known-zero-point(%u), moved-from-quantize(%q)
+pattern.rule "signed-bytes" quantised doc "q with zero point z is q - 128 with zero point z - 128, where q comes to be a right operand" :
+  dequantize(%q, %t, %u) => @bytes-of-other-signs(%root, %q)
+  where unsigned-byte(%q), known-zero-point(%u), moved-from-quantize(%q), multiplied-from-right(%q)
+
+pattern.rule "unsigned-bytes" quantised doc "q with zero point z is q + 128 with zero point z + 128, where q comes to be a left operand" :
+  dequantize(%q, %t, %u) => @bytes-of-other-signs(%root, %q)
+  where signed-byte(%q), known-zero-point(%u), moved-from-quantize(%q), multiplied-from-left(%q)
 
 // Moves. What has no element of its own moves integers, which are a quarter of the size.
 

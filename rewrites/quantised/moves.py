@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from xdsl.dialects.builtin import TensorType
@@ -10,6 +10,7 @@ from xdsl.ir import Operation, SSAValue
 
 from ...dialects.graph.base import plain_properties, python_properties
 from ...dialects.graph.constants import FullOp
+from ...dialects.graph.contraction import Conv2dOp, MatmulOp
 from ...dialects.graph.quantisation import DequantizeOp, QuantizeOp
 from ...dialects.graph.shapes import Shaped
 from ...dialects.graph.signature import tensor_type
@@ -36,7 +37,9 @@ MOVES: Final = frozenset(
         "gather_nd",
     )
 )
-"""Ops each of whose results is an element of the first operand."""
+"""Ops each of whose elements is one of the first operand."""
+
+PRODUCTS: Final = (MatmulOp, Conv2dOp)
 
 
 def full(match: Match, number: float, dtype: str, shape: Sequence[int] = ()) -> SSAValue:
@@ -76,6 +79,12 @@ def unsigned_byte(match: Match, thing: Thing) -> bool:
     return dtype_of(as_value(thing)) == "ui8"
 
 
+@condition("signed-byte")
+def signed_byte(match: Match, thing: Thing) -> bool:
+    """The elements are of type i8."""
+    return dtype_of(as_value(thing)) == "i8"
+
+
 @condition("steps-come-back")
 def steps_come_back(match: Match, integers: Thing, scale: Thing) -> bool:
     """
@@ -110,34 +119,60 @@ def moved_from_quantize(match: Match, thing: Thing) -> bool:
     Ops that move elements lead from a `graph.quantize` to the tensor, and from there to `graph.dequantize` only. All
     zero points are known.
     """
-    value = as_value(thing)
+    source = _source(as_value(thing))
+    if not isinstance(source.owner, QuantizeOp) or splat_number(source.owner.operands[2]) is None:
+        return False
+    return all(isinstance(op, DequantizeOp) and splat_number(op.operands[2]) is not None for op in _readers(source))
+
+
+@condition("multiplied-from-right", protects="cost")
+def multiplied_from_right(match: Match, thing: Thing) -> bool:
+    """A `graph.dequantize` of the tensor, or of where it has been moved, is the right operand of a product."""
+    return _is_multiplied(as_value(thing), 1)
+
+
+@condition("multiplied-from-left", protects="cost")
+def multiplied_from_left(match: Match, thing: Thing) -> bool:
+    """
+    A `graph.dequantize` of the tensor, or of where it has been moved, is the left operand of a product, or the image of
+    a convolution. None is the right one.
+    """
+    return _is_multiplied(as_value(thing), 0) and not _is_multiplied(as_value(thing), 1)
+
+
+def _is_multiplied(value: SSAValue, index: int) -> bool:
+    """Returns whether what is read from the bytes is such an operand of a product."""
+    real = [op.results[0] for op in _readers(_source(value)) if isinstance(op, DequantizeOp)]
+    return any(use.index == index and isinstance(use.operation, PRODUCTS) for each in real for use in each.uses)
+
+
+def _source(value: SSAValue) -> SSAValue:
+    """Returns the tensor whose elements have been moved to `value`."""
     while isinstance(op := value.owner, Operation) and op.name in MOVES:
         value = op.operands[0]
-    return isinstance(op, QuantizeOp) and splat_number(op.operands[2]) is not None and _is_only_dequantized(value)
+    return value
 
 
-def _is_only_dequantized(value: SSAValue) -> bool:
-    """Returns whether all users dequantize by a zero point that is known, or move elements for such users."""
+def _readers(value: SSAValue) -> Iterator[Operation]:
+    """Yields the ops that use the elements of a tensor, wherever these have been moved."""
     pending = [value]
     while pending:
         for use in pending.pop().uses:
-            user = use.operation
-            if user.name in MOVES and use.index == 0:
-                pending += user.results
-            elif not isinstance(user, DequantizeOp) or splat_number(user.operands[2]) is None:
-                return False
-    return True
+            if use.operation.name in MOVES and use.index == 0:
+                pending += use.operation.results
+            else:
+                yield use.operation
 
 
-@builder("signed-bytes")
-def signed_bytes(match: Match, op: DequantizeOp, quantized: Thing) -> Sequence[SSAValue]:
-    """The same conversions, and moves between them, through signed bytes."""
-    signed = match.session.index(_Signed).of(match, as_value(quantized))
-    return (_with_sign(match, op, signed, op.results[0].type),)
+@builder("bytes-of-other-signs")
+def bytes_of_other_signs(match: Match, op: DequantizeOp, quantized: Thing) -> Sequence[SSAValue]:
+    """The same conversions, and moves between them, through bytes that are 128 less or, where they have signs, more."""
+    flipped = match.session.index(_Flipped).of(match, as_value(quantized))
+    return (_flipped(match, op, flipped, op.results[0].type),)
 
 
-class _Signed(Index):
-    """The signed bytes that stand for unsigned ones. Each stands behind those, where all their users find it."""
+class _Flipped(Index):
+    """The bytes that stand for those of other signs. Each stands behind those, where all their users find it."""
 
     def __init__(self, session: Session):
         super().__init__(session)
@@ -146,30 +181,30 @@ class _Signed(Index):
         """What each new op that is in no block yet stands for."""
 
     def of(self, match: Match, value: SSAValue) -> SSAValue:
-        """Returns the signed bytes for what a `graph.quantize` makes, or for what has been moved from there."""
+        """Returns the bytes for what a `graph.quantize` makes, or for what has been moved from there."""
         waiting: list[Operation] = []
-        while (signed := self._known(match, value)) is None and not isinstance(value.owner, QuantizeOp):
+        while (flipped := self._known(match, value)) is None and not isinstance(value.owner, QuantizeOp):
             assert isinstance(value.owner, Operation)
             waiting.append(value.owner)
             value = value.owner.operands[0]
-        if signed is None:
+        if flipped is None:
             assert isinstance(value.owner, QuantizeOp)
-            signed = self._note(value.owner, _with_sign(match, value.owner, value.owner.operands[0], None))
+            flipped = self._note(value.owner, _flipped(match, value.owner, value.owner.operands[0], None))
         for move in reversed(waiting):
-            made = match.create(move.name, [signed, *move.operands[1:]], None, move.properties)
-            signed = self._note(move, made.results[0])
-        return signed
+            made = match.create(move.name, [flipped, *move.operands[1:]], None, move.properties)
+            flipped = self._note(move, made.results[0])
+        return flipped
 
     def _known(self, match: Match, value: SSAValue) -> SSAValue | None:
-        signed = self._made.get(value)
-        op = None if signed is None else signed.owner
-        return signed if isinstance(op, Operation) and (op.parent is not None or op in match.new_ops) else None
+        flipped = self._made.get(value)
+        op = None if flipped is None else flipped.owner
+        return flipped if isinstance(op, Operation) and (op.parent is not None or op in match.new_ops) else None
 
-    def _note(self, source: Operation, signed: SSAValue) -> SSAValue:
-        assert isinstance(signed.owner, Operation)
-        self._made[source.results[0]] = signed
-        self._sources[signed.owner] = source
-        return signed
+    def _note(self, source: Operation, flipped: SSAValue) -> SSAValue:
+        assert isinstance(flipped.owner, Operation)
+        self._made[source.results[0]] = flipped
+        self._sources[flipped.owner] = source
+        return flipped
 
     def inserted(self, op: Operation) -> None:
         """Moves an op behind the one that it stands for."""
@@ -179,14 +214,16 @@ class _Signed(Index):
             source.parent.insert_op_after(op, source)
 
 
-def _with_sign(match: Match, op: Operation, x: SSAValue, type_: Any) -> SSAValue:
-    """Returns the conversion `op` of `x` with a zero point less 128."""
+def _flipped(match: Match, op: Operation, x: SSAValue, type_: Any) -> SSAValue:
+    """Returns the conversion `op` of `x` with a zero point of the other sign, 128 less or more."""
     scale, zero = op.operands[1:]
     number = splat_number(zero)
     assert number is not None
-    moved = full(match, int(number) - FLIP, "i8", shape_of(zero))
+    to_signed = dtype_of(zero) == "ui8"
+    moved = int(number) + (-FLIP if to_signed else FLIP)
+    point = full(match, moved, "i8" if to_signed else "ui8", shape_of(zero))
     types = None if type_ is None else [type_]
-    return match.create(op.name, [x, scale, moved], types, op.properties).results[0]
+    return match.create(op.name, [x, scale, point], types, op.properties).results[0]
 
 
 @condition("same-scale")

@@ -25,17 +25,18 @@ from .shapes import (
 from .windows import PIXEL_LAYOUTS, padded_image, positions, require_rank
 
 
-def _result_type(name: str, x: Tensor, out_dtype: str | None, default: str | None = None) -> str:
+def _result_type(name: str, x: Tensor, y: Tensor, out_dtype: str | None) -> str:
     """
-    Returns the element type of the result, `default` or that of `x` without an `out_dtype`.
+    Returns the element type of the result, that of the products without an `out_dtype`.
 
-    Raises TEError when it is not of the same class as that of `x`.
+    Raises TEError when it is not of the same class as that of the products.
     """
-    result = out_dtype or default or x.dtype
+    products = dtypes.product_type(x.dtype, y.dtype)
+    result = out_dtype or products
     for group in (dtypes.FLOATS, dtypes.SIGNED, dtypes.UNSIGNED):
-        if x.dtype in group and result not in group:
+        if products in group and result not in group:
             raise TEError(
-                f"{name}: out_dtype is {result}, expected one of {', '.join(group)} as '{x.name}' is {x.dtype}"
+                f"{name}: out_dtype is {result}, expected one of {', '.join(group)} as the products are {products}"
             )
     return result
 
@@ -68,10 +69,10 @@ def matmul(x: Tensor, y: Tensor, out_dtype: str | None = None) -> Tensor:
     `sum_k x[…, m, k] * y[…, k, n]`. Leading dimensions broadcast. A 1-D operand is a row (lhs) or a column (rhs).
 
     Products and sums are formed in `out_dtype`, at least in f32. Floats of two types give f32, or f64 beside f64.
+    Bytes with and without sign give i16.
     """
     require_number("matmul", x, y)
-    is_mixed = x.dtype != y.dtype and dtypes.is_float(x.dtype) and dtypes.is_float(y.dtype)
-    if not is_mixed:
+    if not dtypes.is_mixed_product(x.dtype, y.dtype):
         require_same_type("matmul", x, y)
     if x.rank == 0 or y.rank == 0:
         raise TEError("matmul: an operand has no dimensions, expected at least 1")
@@ -92,7 +93,7 @@ def matmul(x: Tensor, y: Tensor, out_dtype: str | None = None) -> Tensor:
         y_indices = broadcast_indices(y.shape[:-2], batch, outer) + (k,) + column
         return x[x_indices], y[y_indices]
 
-    dtype = _result_type("matmul", x, out_dtype, dtypes.product_type(x.dtype, y.dtype))
+    dtype = _result_type("matmul", x, y, out_dtype)
     names = [f"b{dim}" for dim in range(len(batch))] + ["m"] * len(rows) + ["n"] * len(columns)
     shape = batch + rows + columns
     return sum_of_products("matmul", shape, names, (k,), factors, dtype)
@@ -115,12 +116,15 @@ def conv2d(
 
     `y[n, o, h, w] = sum_{i, kh, kw} x[n, g(o) * I + i, h * sh + kh * dh - top, w * sw + kw * dw - left] * w[o, i, kh,
     kw]` where `g(o)` is the group of output channel o and I the number of input channels per group.
+
+    Bytes with and without sign give i16, or as `out_dtype` says.
     """
     require_number("conv2d", x, w)
-    require_same_type("conv2d", x, w)
+    if {x.dtype, w.dtype} != dtypes.BYTES:
+        require_same_type("conv2d", x, w)
     require_rank("conv2d", x, 4)
     require_rank("conv2d", w, 4)
-    dtype = _result_type("conv2d", x, out_dtype)
+    dtype = _result_type("conv2d", x, w, out_dtype)
     data = positions("conv2d", "data_layout", data_layout, PIXEL_LAYOUTS)
     kernel = positions("conv2d", "kernel_layout", kernel_layout, ("OIHW", "HWIO"))
     stride_h, stride_w = pair("conv2d", "strides", strides)
