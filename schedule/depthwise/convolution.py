@@ -63,7 +63,7 @@ class Depthwise:
     @property
     def element(self) -> Attribute:
         """
-        Returns the element type of the sums in registers: f32 for bytes, whose products stay below 2^14 and whose sums
+        Returns the element type of the sums in registers: f32 for bytes, whose products stay below 2^16 and whose sums
         of at most `MOST_TAPS` are exact.
         """
         return f32 if self.c.a.type.element_type == i8 else self.c.tile_element
@@ -136,7 +136,7 @@ def depthwise_of(grid: GridOp) -> Depthwise | None:
     if found is None or len(found) != 1 or not is_reassociable(found[0]):
         return None
     out = Operand(found[0].buffer, found[0].indices)
-    init, factors = initial_value(block, found[0]), factors_of(found[0], block)
+    init, factors = initial_value(block, found[0]), factors_of(found[0], block, unsigned=True)
     if init is None or factors is None or not all(is_linear(index) for index in out.indices):
         return None
     if not all(_is_summed_in(each.type.element_type, out.type.element_type) for each in factors):

@@ -323,4 +323,4 @@ class DepthwiseNest(DepthwiseTiles):
         place = place_of(self.builder, operand, at, self.c.m, self.c.n)
         stored = vector_type(operand.type.element_type, type_.get_shape())
         loaded = self.builder.add(tile.LoadOp(place.buffer, place.indices, stored, place.along, place.by))
-        return widened(self.builder, loaded.result, type_.element_type)
+        return widened(self.builder, loaded.result, type_.element_type, operand.unsigned)

@@ -12,9 +12,13 @@ from ...dialects import tile
 from .scheduled_nest import ScheduledNest
 
 
-def widened(builder: ScheduledNest, value: SSAValue, element: Attribute) -> SSAValue:
-    """Returns the tile `value` with elements of the float type `element`, which has at least their precision."""
-    return _mapped(builder, value, element, arith.SIToFPOp if _is_integer(value) else arith.ExtFOp)
+def widened(builder: ScheduledNest, value: SSAValue, element: Attribute, unsigned: bool = False) -> SSAValue:
+    """
+    Returns the tile `value` with elements of the float type `element`, which has at least their precision. Integers
+    have signs unless they are `unsigned`.
+    """
+    from_integer = arith.UIToFPOp if unsigned else arith.SIToFPOp
+    return _mapped(builder, value, element, from_integer if _is_integer(value) else arith.ExtFOp)
 
 
 def whole_numbers(builder: ScheduledNest, value: SSAValue, element: Attribute) -> SSAValue:
