@@ -99,17 +99,16 @@ def extent_of(loop: scf.ForOp) -> int | None:
     return bounds[1] if bounds[0] == 0 and bounds[2] == 1 else None
 
 
-def vector_body(loop: scf.ForOp, bytes_too: bool = False, copies_too: bool = False) -> VectorBody | None:
+def vector_body(loop: scf.ForOp, beside_products: bool = False) -> VectorBody | None:
     """
     Returns the parts of the body of `loop`, or None where there is one that has no form on tiles.
 
-    With `bytes_too` it may load and store bytes that are made of floats or become such, with `copies_too` compute
-    nothing.
+    With `beside_products` it may load and store bytes that are made of floats or become such, or compute nothing.
     """
     extent = extent_of(loop)
     if extent is None:
         return None
-    found = VectorBody(loop, extent, (*STORED, i8) if bytes_too else STORED)
+    found = VectorBody(loop, extent, (*STORED, i8) if beside_products else STORED)
     steps: dict[SSAValue, int] = {found.variable: 1}
     for op in found.block.ops:
         if isinstance(op, scf.YieldOp):
@@ -117,7 +116,7 @@ def vector_body(loop: scf.ForOp, bytes_too: bool = False, copies_too: bool = Fal
         if not _take(found, op, steps):
             return None
     if (
-        not (found.computed or copies_too)
+        not (found.computed or beside_products)
         or not _reductions(found)
         or not _no_hazards(found)
         or not _bytes_are_floats(found)
@@ -220,7 +219,9 @@ def _reductions(body: VectorBody) -> bool:
 
 
 def _bytes_are_floats(body: VectorBody) -> bool:
-    """Returns whether there are floats in between where bytes are loaded or stored."""
+    """Returns whether bytes that are loaded or stored are copied as they are, or are floats in between."""
+    if all(isinstance(op, arith.ConstantOp) for op in body.computed):
+        return True
     if not any(op.memref.type.element_type == i8 for op in body.moving):  # pyright: ignore[reportAttributeAccessIssue]
         return True
     return any(value.type == f32 for op in body.computed for value in (*op.operands, *op.results))

@@ -104,21 +104,20 @@ def _bodies_of(module: ModuleOp) -> list[VectorBody]:
     found: list[VectorBody] = []
     functions = ops_of(module, func.FuncOp)
     marked = {function: [loop for loop in ops_of(function, scf.ForOp) if is_marked(loop)] for function in functions}
-    beside = _beside(functions, tile.MmaOp) if any(marked.values()) else set[func.FuncOp]()
-    unrolled = beside | _beside(functions, tile.MultiplyAddOp) if any(marked.values()) else beside
+    beside = _beside(functions, (tile.MmaOp, tile.MultiplyAddOp)) if any(marked.values()) else set[func.FuncOp]()
     for function, loops in marked.items():
-        bodies = (vector_body(loop, function in beside, function in unrolled) for loop in loops)
+        bodies = (vector_body(loop, function in beside) for loop in loops)
         found += [body for body in bodies if body is not None and body.extent >= LANES]
     return found
 
 
-def _beside(functions: Sequence[func.FuncOp], product: type[Operation]) -> set[func.FuncOp]:
-    """Returns the functions that hold a product of tiles, or are parts of a kernel that does."""
+def _beside(functions: Sequence[func.FuncOp], products: tuple[type[Operation], ...]) -> set[func.FuncOp]:
+    """Returns the functions that hold one of these products of tiles, or are parts of a kernel that does."""
     parts = {function.sym_name.data: function for function in functions if TASK in function.attributes}
     found: set[func.FuncOp] = set()
     for function in functions:
         called = (call.callee.string_value() for call in ops_of(function, func.CallOp))
         kernel = [function, *(parts[name] for name in called if name in parts)]
-        if any(ops_of(each, product) for each in kernel):
+        if any(ops_of(each, *products) for each in kernel):
             found.update(kernel)
     return found

@@ -210,7 +210,7 @@ def has_runs(d: Depthwise) -> bool:
     assert d.c.m is not None
     if d.c.a.padding is None:
         return True
-    if not is_zero(d.c.a.padding):
+    if not is_zero(d.c.a.padding) or d.c.a.type.element_type == i8:
         return False
     place = d.c.a.dimension_along(d.c.n if d.c.k < 0 else d.c.k)
     for dimension, (low, high, index, size) in enumerate(index_ranges(d.c.a, d.c.block)):
