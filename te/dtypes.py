@@ -188,7 +188,7 @@ def accumulator(dtype: str) -> str:
 
 
 def is_mixed_product(one: str, other: str) -> bool:
-    """Returns whether numbers of two types may be multiplied as they are: two floats, or bytes with and without sign."""
+    """Returns whether numbers of two types may be multiplied as they are: floats, or bytes with and without sign."""
     return one != other and ((is_float(one) and is_float(other)) or {one, other} == BYTES)
 
 

@@ -37,10 +37,9 @@ pattern.group_rule "fuse-injective-into-reduction" doc "a reduction of whole row
     has-rows(%consumer) remark "{consumer} is a contraction or window: it would compute {name} again for every term"
 
 pattern.group_rule "fuse-elementwise-into-epilogue" doc "a map whose result meets that of a contraction, a window or a reduction in a map joins them"
-  : elementwise %producer into out-fusable %consumer through elementwise %between
-  where post-dominated(%producer, %consumer, %between) remark "{name} has {users} users outside the group",
-    in-place(%producer, %consumer) remark "{consumer} stretches or moves the elements of {name}",
-    after-reductions(%consumer) remark "{consumer} is a contraction or window, or leads to one: it would compute {name} again for every term"
+  : [elementwise, broadcast] %producer into out-fusable %consumer
+  where post-dominated(%producer, %consumer) remark "{name} has {users} users outside the group",
+    in-place(%producer, %consumer) remark "{consumer} stretches or moves the elements of {name}"
 
 pattern.group_rule "fuse-reductions-of-the-same-rows" doc "reductions over the same rows, and the maps between them, are one function, as in a softmax in elementary ops"
   : [reduction, out-fusable] %producer into [reduction, out-fusable] %consumer

@@ -152,20 +152,6 @@ def in_place(candidate: Candidate, producer: list[Group], consumer: list[Group])
     return facts.kind is OpKind.ELEMENTWISE and same
 
 
-@group_condition("after-reductions")
-def after_reductions(candidate: Candidate, consumer: list[Group]) -> bool:
-    """The op of the consumer that takes the result leads to no reduction, contraction or window in it."""
-    groups, pending, seen = candidate.groups, [candidate.user], {candidate.user}
-    while pending:
-        op = pending.pop()
-        if groups.facts[op].kind >= OpKind.REDUCTION:
-            return False
-        following = [each for each in groups.post_dominators.users(op) if groups.of(each) is consumer[0]]
-        pending += [each for each in following if each not in seen]
-        seen.update(following)
-    return True
-
-
 @group_condition("no-floats-for-later")
 def no_floats_for_later(candidate: Candidate, producer: list[Group], consumer: list[Group]) -> bool:
     """

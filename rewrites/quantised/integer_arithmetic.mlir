@@ -20,12 +20,12 @@ pattern.rule "returned-takes" doc "quantize(take(dequantize(q), i)) = take(q, i)
 // Signs. Machines multiply bytes without a sign by bytes with one.
 
 pattern.rule "signed-bytes" quantised doc "q with zero point z is q - 128 with zero point z - 128, where q comes to be a right operand" :
-  dequantize(%q, %t, %u) => @bytes-of-other-signs(%root, %q)
-  where unsigned-byte(%q), known-zero-point(%u), moved-from-quantize(%q), multiplied-from-right(%q)
+  dequantize(%q, _, _) => @bytes-of-other-signs(%root, %q)
+  where unsigned-byte(%q), moved-from-quantize(%q), multiplied-from-right(%q)
 
 pattern.rule "unsigned-bytes" quantised doc "q with zero point z is q + 128 with zero point z + 128, where q comes to be a left operand" :
-  dequantize(%q, %t, %u) => @bytes-of-other-signs(%root, %q)
-  where signed-byte(%q), known-zero-point(%u), moved-from-quantize(%q), multiplied-from-left(%q)
+  dequantize(%q, _, _) => @bytes-of-other-signs(%root, %q)
+  where signed-byte(%q), moved-from-quantize(%q), multiplied-from-left(%q)
 
 // Moves. What has no element of its own moves integers, which are a quarter of the size.
 

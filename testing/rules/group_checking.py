@@ -89,7 +89,24 @@ def attention_program(seed: int) -> Program:
     return Program(text, arrays, [], 1.0)
 
 
-PROGRAMS = (rows_program, attention_program, siblings_program, attention_program)
+def residual_program(seed: int) -> Program:
+    """A product whose result is added to a map of another tensor, and a map of the sum."""
+    choose = RandomChooser(seed)
+    rows, terms, columns = (choose.integer(1, 5) for _ in range(3))
+    x, w, z = TensorSpec((rows, terms), "f32"), TensorSpec((terms, columns), "f32"), TensorSpec((rows, columns), "f32")
+    first, last = choose.element(("relu", "negative", "square")), choose.element(("abs", "relu", "exp"))
+    lines = [
+        f"%m = graph.{first} %z : ({z}) -> {z}",
+        f"%p = graph.matmul %x, %w : ({x}, {w}) -> {z}",
+        f"%s = graph.{choose.element(('add', 'multiply'))} %p, %m : ({z}, {z}) -> {z}",
+        f"%r = graph.{last} %s : ({z}) -> {z}",
+    ]
+    text = function_text("main", [("%x", x), ("%w", w), ("%z", z)], lines, [("%r", z)])
+    arrays = [arrays_of(seed + n, spec.shape, "f32", "moderate") for n, spec in enumerate((x, w, z))]
+    return Program(text, arrays, [], 1.0)
+
+
+PROGRAMS = (rows_program, attention_program, siblings_program, residual_program, attention_program)
 """Programs for rules that random ones seldom meet. They come in turn, one in five."""
 
 

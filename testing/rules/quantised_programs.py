@@ -72,7 +72,33 @@ class _Program:
         return _text(self.lines, self.arguments, result)
 
 
+MOVES: Final = (("permute_dims", "", "40x3"), ("reshape", ", shape = [6, 20]", "6x20"), ("squeeze", "", "3x40"))
+"""Moves of a tensor 3x40, or 1x3x40 for the last, with their properties and what shape they make."""
+
+
 def quantised_there_and_back(choose: Chooser) -> str:
+    """Bytes that become floats and bytes again."""
+    return _there_and_back(choose, "3x40", [], "3x40")
+
+
+def moved_there_and_back(choose: Chooser) -> str:
+    """Bytes that become floats, are moved and become bytes again."""
+    name, properties, made = choose.element(MOVES)
+    given = "1x3x40" if name == "squeeze" else "3x40"
+    move = f"%m = graph.{name} %r{properties} : (tensor<{given}x{{real}}>)"
+    return _there_and_back(choose, given, [move], made)
+
+
+def taken_there_and_back(choose: Chooser) -> str:
+    """Bytes that become floats, of which some are taken and become bytes again."""
+    lines = [
+        "%i = graph.constant dense<[1, 0]> : tensor<2xi64>",
+        "%m = graph.take %r, %i, axis = 0 : (tensor<3x40x{real}>, tensor<2xi64>)",
+    ]
+    return _there_and_back(choose, "3x40", lines, "2x40")
+
+
+def _there_and_back(choose: Chooser, given: str, moves: Sequence[str], made: str) -> str:
     """
     Bytes that become floats and bytes again, mostly by the same scale and zero point and of the same type.
 
@@ -81,7 +107,7 @@ def quantised_there_and_back(choose: Chooser) -> str:
     real = choose.element(("f32", "f32", "f32", "f16", "bf16"))
     dtype, other = choose.element(BYTES), choose.element(BYTES)
     other = other if rarely(choose, 4) else dtype
-    lines, arguments = [], [f"%q: tensor<3x40x{dtype}>"]
+    lines, arguments = [], [f"%q: tensor<{given}x{dtype}>"]
     numbers: dict[str, tuple[str, str]] = {
         "s": (str(choose.element((0.25, 0.1, 1.5))), real),
         "z": (str(choose.element((0, 1, 3, 100))), dtype),
@@ -94,33 +120,56 @@ def quantised_there_and_back(choose: Chooser) -> str:
         else:
             lines.append(f"%{name} = graph.full {number} : tensor<{type_}>")
     lines += [
-        f"%r = graph.dequantize %q, %s, %z : (tensor<3x40x{dtype}>, tensor<{real}>, tensor<{dtype}>)",
-        f"%y = graph.quantize %r, %t, %u : (tensor<3x40x{real}>, tensor<{real}>, tensor<{other}>)",
+        f"%r = graph.dequantize %q, %s, %z : (tensor<{given}x{dtype}>, tensor<{real}>, tensor<{dtype}>)",
+        *(line.replace("{real}", real) for line in moves),
+        f"%y = graph.quantize {'%m' if moves else '%r'}, %t, %u "
+        f": (tensor<{made}x{real}>, tensor<{real}>, tensor<{other}>)",
     ]
-    return _text(lines, arguments, f"tensor<3x40x{other}>")
+    return _text(lines, arguments, f"tensor<{made}x{other}>")
 
 
-def bytes_with_signs(choose: Chooser) -> str:
-    """Floats that become bytes and floats again, mostly of bytes without signs and by one scale and zero point."""
-    dtype = "i8" if rarely(choose, 6) else "ui8"
+def taken_of_bytes(choose: Chooser) -> str:
+    """What is taken of what bytes stand for, mostly of one scale."""
+    dtype = choose.element((*BYTES, "i16"))
+    rows = "3x" if rarely(choose, 4) else ""
+    program = _Program(choose, arguments=[f"%q: tensor<3x8x{dtype}>"])
+    program.lines.append("%i = graph.constant dense<[2, 0, 2, 1]> : tensor<4xi64>")
+    program.quantised_by("q", rows, dtype)
+    program.dequantised("r", "q", f"3x8x{dtype}", rows, 0)
+    axis = choose.element((0, 1))
+    program.lines.append(f"%y = graph.take %r, %i, axis = {axis} : (tensor<3x8xf32>, tensor<4xi64>)")
+    return program.text(f"tensor<{'4x8' if axis == 0 else '3x4'}xf32>")
+
+
+def bytes_of_right_operand(choose: Chooser) -> str:
+    """Floats that become bytes, mostly without signs, and the right operand of a product, moved in between or not."""
+    return _multiplied_bytes(choose, "i8" if rarely(choose, 6) else "ui8", left=rarely(choose, 6))
+
+
+def bytes_of_left_operand(choose: Chooser) -> str:
+    """Floats that become bytes, mostly with signs, and the left operand of a product, moved in between or not."""
+    return _multiplied_bytes(choose, "ui8" if rarely(choose, 6) else "i8", left=not rarely(choose, 6))
+
+
+def _multiplied_bytes(choose: Chooser, dtype: str, left: bool) -> str:
     channels = choose.element(("", "", "4x"))
-    program = _Program(choose, arguments=["%x: tensor<3x4xf32>"])
+    program = _Program(choose, arguments=["%x: tensor<3x4xf32>", "%w: tensor<4x4xf32>", "%v: tensor<3x3xf32>"])
     for name in "qr":
-        program.lines.append(_literal(choose, f"s{name}", "f32").replace("full 0 ", "full 0.25 "))
+        program.lines.append(f"%s{name} = graph.full {choose.element((0.25, 0.1, 1.5))} : tensor<{channels}f32>")
         program.zero_point(f"z{name}", f"{channels}{dtype}")
-    for name in "qr":
-        scales = f"%s{name}"
-        if channels:
-            program.lines.append(
-                f"%t{name} = graph.broadcast_to %s{name}, shape = [4] : (tensor<f32>) -> tensor<4xf32>"
-            )
-            scales = f"%t{name}"
-        types = f"tensor<{channels}f32>, tensor<{channels}{dtype}>"
-        if name == "q":
-            program.lines.append(f"%q = graph.quantize %x, {scales}, %zq, axis = 1 : (tensor<3x4xf32>, {types})")
-        else:
-            program.lines.append(f"%y = graph.dequantize %q, {scales}, %zr, axis = 1 : (tensor<3x4x{dtype}>, {types})")
-    return program.text("tensor<3x4xf32>")
+    types = f"tensor<{channels}f32>, tensor<{channels}{dtype}>"
+    program.lines.append(f"%q = graph.quantize %x, %sq, %zq, axis = 1 : (tensor<3x4xf32>, {types})")
+    read, shape, axis = "%q", "3x4", 1
+    if rarely(choose, 2):
+        program.lines.append(f"%m = graph.permute_dims %q : (tensor<3x4x{dtype}>)")
+        read, shape, axis = "%m", "4x3", 0
+    program.lines.append(f"%r = graph.dequantize {read}, %sr, %zr, axis = {axis} : (tensor<{shape}x{dtype}>, {types})")
+    square = {("3x4", True): "w", ("3x4", False): "v", ("4x3", True): "v", ("4x3", False): "w"}[shape, left]
+    sides = (f"%r, %{square}", f"tensor<{shape}xf32>, tensor<{'4x4' if square == 'w' else '3x3'}xf32>")
+    if not left:
+        sides = tuple(", ".join(reversed(each.split(", "))) for each in sides)
+    program.lines.append(f"%y = graph.matmul {sides[0]} : ({sides[1]})")
+    return program.text(f"tensor<{shape}xf32>")
 
 
 def product_of_bytes(choose: Chooser) -> str:
@@ -257,8 +306,12 @@ def _dense(choose: Chooser, numbers: Sequence[int], shape: tuple[int, ...]) -> s
 
 
 PROGRAMS: Final[dict[str, Generator]] = {
-    "signed-bytes": bytes_with_signs,
-    "integer-quantize-of-dequantize": quantised_there_and_back,
+    "returned-integers": quantised_there_and_back,
+    "returned-moves": moved_there_and_back,
+    "returned-takes": taken_there_and_back,
+    "signed-bytes": bytes_of_right_operand,
+    "unsigned-bytes": bytes_of_left_operand,
+    "integer-takes": taken_of_bytes,
     "integer-max-pool": pool_of_integers,
     "integer-matmul": product_of_bytes,
     "integer-conv2d": convolution_of_bytes,

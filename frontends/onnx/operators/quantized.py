@@ -25,6 +25,7 @@ from .signed_bytes import (
     signed_zero,
     sums_of,
     times,
+    wide_zero,
 )
 
 QUANTIZED: Final = ("ui8", "i8", "ui16", "i16", *SMALL_INTEGERS, *STORED_FLOATS)
@@ -247,7 +248,7 @@ def qlinear_matmul(
 
 def _matmul(b: GraphBuilder, x: Value, x_zero: Value | None, y: Value, y_zero: Value | None) -> Value:
     check_bytes(x, y)
-    a, a_zero = signed(b, x), signed_zero(b, x_zero, x.dtype)
+    a, a_zero = x, wide_zero(b, x_zero)
     c, c_zero = signed(b, y), signed_zero(b, y_zero, y.dtype)
     steps = x.shape[-1] if y.shape[-2:][0] is None else y.shape[-2:][0]
     if min(x.rank, y.rank) < 2 or (steps is None and a_zero is not None and c_zero is not None):

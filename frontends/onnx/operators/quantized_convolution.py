@@ -17,7 +17,7 @@ from ..value import Value
 from .convolution import convolve
 from .movement import pad_constant
 from .quantized import factor_of, rescaled
-from .signed_bytes import centred, check_bytes, in_shape, int32, signed, signed_zero, sums_of, times
+from .signed_bytes import centred, check_bytes, in_shape, int32, signed, signed_zero, sums_of, times, wide_zero
 from .windows import Window, window_of
 
 LEAST_EXTENT: Final = 16
@@ -82,10 +82,10 @@ def _conv(
     check_bytes(x, w)
     if x_zero is not None and x_zero.shape not in ((), (1,)):
         raise ConversionError(f"the zero point of the input is {x_zero.shaped}, expected one element")
-    a_zero, c_zero = signed_zero(b, x_zero, x.dtype), signed_zero(b, w_zero, w.dtype)
+    a_zero, c_zero = wide_zero(b, x_zero), signed_zero(b, w_zero, w.dtype)
     a_zero = None if a_zero is None else in_shape(b, a_zero, ())
     c = signed(b, w)
-    a = _padded(b, signed(b, x), a_zero, window)
+    a = _padded(b, x, a_zero, window)
     terms = prod(dim or 0 for dim in w.shape[1:])
     if c_zero is not None and (groups > 1 or None in w.shape):
         filters = c_zero if c_zero.rank == 0 else in_shape(b, c_zero, (-1, *(1,) * (w.rank - 1)))
@@ -115,7 +115,7 @@ def _padded(b: GraphBuilder, x: Value, zero_point: Value | None, window: Window)
     if known is not None or not any(before + after):
         return pad_constant(b, x, before, after, 0 if known is None else int(known.reshape(())))
     assert zero_point is not None
-    byte = b.astype(zero_point, dtype="i8")  # the sum below wraps, as the difference does
+    byte = b.astype(zero_point, dtype=x.dtype)  # the sum below wraps, as the difference does
     return b.add(pad_constant(b, b.subtract(x, byte), before, after, 0), byte)
 
 
@@ -123,7 +123,7 @@ def _windows(b: GraphBuilder, x: Value, w: Value, window: Window, groups: int) -
     """The sums of windows without padding, in 32 bits."""
     rank = x.rank - 2
     window = replace(window, before=(0,) * rank, after=(0,) * rank)
-    axes = _axes_into_channels(x, w, window) if x.dtype == "i8" and groups == 1 else 0
+    axes = _axes_into_channels(x, w, window) if x.dtype in ("i8", "ui8") and groups == 1 else 0
     if axes:
         x, w, window = _with_axes_in_channels(b, x, w, window, axes)
     return convolve(b, x, w, window, groups, out_dtype="i32")

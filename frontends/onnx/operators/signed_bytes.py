@@ -1,8 +1,8 @@
 """
 Products of bytes for any signs and zero points.
 
-They are formed of signed bytes and summed up in 32 bits, whatever the signs of the operands, because that is what
-machines are fast at: an unsigned byte less 128 is a signed one, and the zero point goes with it. Then
+Machines are fast at products of bytes whose right operand has a sign, with sums of 32 bits. An unsigned byte less 128
+is a signed one, and the zero point goes with it. The left operand stays as it is. Then
 
     sum (a - za) * (b - zb) = sum a * b - za * sum b - zb * (sum a - K * za)
 
@@ -41,8 +41,12 @@ def signed(b: GraphBuilder, x: Value) -> Value:
 
 def signed_zero(b: GraphBuilder, zero_point: Value | None, dtype: str) -> Value | None:
     """Returns the zero point of `signed` in 32 bits, `None` for one that is known to be 0."""
+    return wide_zero(b, zero_point, 128 if dtype == "ui8" else 0)
+
+
+def wide_zero(b: GraphBuilder, zero_point: Value | None, offset: int = 0) -> Value | None:
+    """Returns the zero point less an offset in 32 bits, `None` for one that is known to be 0."""
     known = int32(0) if zero_point is None else zero_point.known
-    offset = 128 if dtype == "ui8" else 0
     if known is not None:
         array = np.asarray(known, np.int32) - np.int32(offset)
         return KnownValue(np.asarray(array)) if np.any(array) else None

@@ -286,7 +286,7 @@ def test_constant_weights_leave_one_product_and_a_constant() -> None:
     }
     text = text_of("MatMulInteger", inputs, version=10, known=("b", "za", "zb"))
     assert "graph.matmul %" in text and "out_dtype = i32" in text
-    assert "(tensor<4x8xi8>, tensor<8x3xi8>) -> tensor<4x3xi32>" in text
+    assert "(tensor<4x8xui8>, tensor<8x3xi8>) -> tensor<4x3xi32>" in text
     assert text.count("graph.subtract") == 1 and "graph.sum" not in text and "graph.multiply" not in text
 
 

@@ -43,6 +43,8 @@ class Convolution:
     constant: bool = True
     first: bool = False
     """Whether the channels come first."""
+    widened: bool = False
+    """Whether bytes of other signs are widened to 32 bits before they are multiplied."""
 
     @property
     def places(self) -> tuple[int, int]:
@@ -84,7 +86,7 @@ class Convolution:
             f"strides = {list(self.strides)}, padding = {list(self.padding)}, dilation = {list(self.dilation)}, "
             f"groups = {self.groups}, {layout}"
         )
-        if self.signs[0] == self.signs[1]:
+        if self.signs[0] == self.signs[1] or not self.widened:
             body = (
                 f"%r = graph.conv2d %x, %y, {options}, out_dtype = {'i32' if 'i8' in self.signs else 'ui32'} : ({x}, "
                 f"{y}) -> {r}"
@@ -180,6 +182,9 @@ CASES = {
     "depthwise of the largest window": Convolution(
         image=(1, 9, 8, 40), window=(7, 7), groups=40, outputs=40, strides=(2, 1), padding=(3, 3, 3, 3)
     ),
+    "depthwise without a sign": Convolution(
+        image=(1, 9, 20, 64), groups=64, outputs=64, padding=(1, 1, 1, 1), signs=("ui8", "i8")
+    ),
     "a large window": Convolution(image=(1, 12, 30, 16), window=(9, 9), outputs=16, padding=(4, 4, 4, 4)),
     "windows in the padding": Convolution(image=(1, 2, 3, 32), window=(1, 1), padding=(0, 20, 2, 17)),
     "filters that are not constant": Convolution(padding=(1, 1, 1, 1), constant=False),
@@ -199,7 +204,8 @@ def test_convolutions(name: str, target: str) -> None:
 @pytest.mark.parametrize("left", SIGNS)
 @pytest.mark.parametrize("right", SIGNS)
 def test_all_signs(target: str, left: str, right: str) -> None:
-    Convolution(image=(1, 4, 21, 40), padding=(1, 1, 0, 2), signs=(left, right)).check(target)
+    for widened in (False, True)[: 1 + (left != right)]:
+        Convolution(image=(1, 4, 21, 40), padding=(1, 1, 0, 2), signs=(left, right), widened=widened).check(target)
 
 
 CONVOLUTIONS = st.builds(
@@ -213,6 +219,7 @@ CONVOLUTIONS = st.builds(
     signs=st.tuples(st.sampled_from(SIGNS), st.sampled_from(SIGNS)),
     constant=st.booleans(),
     first=st.booleans(),
+    widened=st.booleans(),
 ).filter(lambda each: each.is_legal)
 
 

@@ -39,6 +39,8 @@ class Product:
     constant: bool = False
     batch: int = 0
     shared: bool = False
+    widened: bool = False
+    """Whether bytes of other signs are widened to 32 bits before they are multiplied."""
 
     @property
     def shapes(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -54,7 +56,7 @@ class Product:
         x, y = (f"tensor<{s}x{e}>" for s, e in zip(shapes, (self.left, self.right), strict=True))
         batch = f"{self.batch}x" if self.batch else ""
         out = f"tensor<{batch}{self.m}x{self.n}x{self.out}>"
-        if self.left == self.right:
+        if self.left == self.right or not self.widened:
             body = f"%r = graph.matmul %x, %y, out_dtype = {self.out} : ({x}, {y}) -> {out}"
         else:
             wide = [f"tensor<{shape}xi32>" for shape in shapes]
@@ -105,6 +107,7 @@ PRODUCTS = st.builds(
     constant=st.booleans(),
     batch=st.sampled_from([0, 0, 1, 3]),
     shared=st.booleans(),
+    widened=st.booleans(),
 )
 
 
@@ -113,8 +116,9 @@ PRODUCTS = st.builds(
 @pytest.mark.parametrize("left", SIGNS)
 @pytest.mark.parametrize("right", SIGNS)
 def test_all_signs(target: str, left: str, right: str) -> None:
-    Product(33, 66, 50, left, right).check(target)
-    Product(16, 64, 32, left, right, constant=True).check(target)
+    for widened in (False, True)[: 1 + (left != right)]:
+        Product(33, 66, 50, left, right, widened=widened).check(target)
+        Product(16, 64, 32, left, right, constant=True, widened=widened).check(target)
 
 
 @pytest.mark.ci_cases(1)

@@ -267,7 +267,7 @@ REFUSED: list[tuple[Callable[[], object], str]] = [
     (lambda: library.matmul(X, tensor()), "matmul: an operand has no dimensions, expected at least 1"),
     (
         lambda: library.matmul(X, tensor(6), out_dtype="i32"),
-        "matmul: out_dtype is i32, expected one of f16, bf16, f32, f64, f8E4M3FN, f8E5M2 as 'x' is f32",
+        "matmul: out_dtype is i32, expected one of f16, bf16, f32, f64, f8E4M3FN, f8E5M2 as the products are f32",
     ),
     (
         lambda: library.conv2d(tensor(1, 4, 8, 8), tensor(6, 4, 3, 3), groups=2),

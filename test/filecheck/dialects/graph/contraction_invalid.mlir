@@ -56,6 +56,31 @@ func.func @f(%a: tensor<4x8xi8>, %b: tensor<8x2xi8>) {
 
 // -----
 
+/// Bytes go with bytes of other signs, not with longer integers.
+func.func @f(%a: tensor<4x8xui8>, %b: tensor<8x2xi16>) {
+  // expected-error@+1 {{'graph.matmul': lhs has element type ui8 but rhs has i16; convert with graph.astype}}
+  %c = graph.matmul %a, %b : (tensor<4x8xui8>, tensor<8x2xi16>) -> tensor<4x2xi16>
+  func.return
+}
+
+// -----
+
+func.func @f(%a: tensor<4x8xui8>, %b: tensor<8x2xi8>) {
+  // expected-error@+1 {{'graph.matmul': out_dtype is ui32, expected a signed integer type because the operands are ui8 and i8}}
+  %c = graph.matmul %a, %b, out_dtype = ui32 : (tensor<4x8xui8>, tensor<8x2xi8>) -> tensor<4x2xui32>
+  func.return
+}
+
+// -----
+
+func.func @f(%a: tensor<1x3x8x8xf16>, %b: tensor<4x3x3x3xf32>) {
+  // expected-error@+1 {{'graph.conv2d': data has element type f16 but filter has f32; convert with graph.astype}}
+  %c = graph.conv2d %a, %b : (tensor<1x3x8x8xf16>, tensor<4x3x3x3xf32>) -> tensor<1x4x6x6xf32>
+  func.return
+}
+
+// -----
+
 func.func @f(%a: tensor<1x3x8x8xf32>, %b: tensor<4x2x3x3xf32>) {
   // expected-error@+1 {{'graph.conv2d': data has 3 channels but filter takes 2}}
   %c = graph.conv2d %a, %b : (tensor<1x3x8x8xf32>, tensor<4x2x3x3xf32>) -> tensor<1x4x6x6xf32>

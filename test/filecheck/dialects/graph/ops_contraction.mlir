@@ -10,6 +10,19 @@ func.func @matmul(%a: tensor<4x8xf32>, %b: tensor<8x16xf32>) {
   func.return
 }
 
+/// Bytes with and without sign.
+// CHECK-LABEL: @products_of_other_signs
+// GENERIC-LABEL: sym_name = "products_of_other_signs"
+func.func @products_of_other_signs(%a: tensor<4x8xui8>, %b: tensor<8x16xi8>, %x: tensor<1x3x8x8xi8>, %w: tensor<4x3x3x3xui8>) {
+  // CHECK: graph.matmul %a, %b, out_dtype = i32 : (tensor<4x8xui8>, tensor<8x16xi8>) -> tensor<4x16xi32>
+  // CHECK: graph.matmul %a, %b : (tensor<4x8xui8>, tensor<8x16xi8>) -> tensor<4x16xi16>
+  // CHECK: graph.conv2d %x, %w : (tensor<1x3x8x8xi8>, tensor<4x3x3x3xui8>) -> tensor<1x4x6x6xi16>
+  %0 = graph.matmul %a, %b, out_dtype = i32 : (tensor<4x8xui8>, tensor<8x16xi8>)
+  %1 = graph.matmul %a, %b : (tensor<4x8xui8>, tensor<8x16xi8>)
+  %2 = graph.conv2d %x, %w : (tensor<1x3x8x8xi8>, tensor<4x3x3x3xui8>)
+  func.return
+}
+
 // CHECK-LABEL: @matmul_1
 // GENERIC-LABEL: sym_name = "matmul_1"
 func.func @matmul_1(%i: tensor<4x8xi8>, %j: tensor<8x16xi8>) {

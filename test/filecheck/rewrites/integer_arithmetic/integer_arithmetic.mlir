@@ -2,16 +2,14 @@
 // RUN: stepwell-opt %s -p 'integer-arithmetic' --remarks 2>&1 | filecheck %s --check-prefix=REMARK
 // RUN: stepwell-opt %s -p 'integer-arithmetic{numerics="strict"}' | filecheck %s --check-prefix=STRICT
 
-/// Bytes get signs, the zero point goes with them, and padding has its value.
+/// The image is multiplied as it is, and padding has the value of its zero point.
 // CHECK-LABEL: func.func @integer_conv2d(
 // STRICT-LABEL: func.func @integer_conv2d(
 func.func @integer_conv2d(%x: tensor<1x3x8x8xui8>, %w: tensor<4x3x3x3xi8>, %sx: tensor<f32>, %sw: tensor<4xf32>) -> tensor<1x4x8x8xf32> {
   // CHECK: %[[NONE:.*]] = graph.full 0 : tensor<i32>
-  // CHECK: %[[Z:.*]] = graph.full -28 : tensor<i32>
-  // CHECK: %[[F:.*]] = graph.bitwise_xor %x
-  // CHECK: %[[A:.*]] = graph.astype %[[F]], dtype = i8
-  // CHECK: %[[P:.*]] = graph.pad %[[A]], pad_width = [0, 0, 0, 0, 1, 1, 1, 1], value = -28
-  // CHECK: %[[C:.*]] = graph.conv2d %[[P]], %w, out_dtype = i32
+  // CHECK: %[[Z:.*]] = graph.full 100 : tensor<i32>
+  // CHECK: %[[P:.*]] = graph.pad %x, pad_width = [0, 0, 0, 0, 1, 1, 1, 1], value = 100
+  // CHECK: %[[C:.*]] = graph.conv2d %[[P]], %w, out_dtype = i32 : (tensor<1x3x10x10xui8>, tensor<4x3x3x3xi8>)
   // CHECK: %[[T:.*]] = graph.sum %{{.*}}, axis = [1, 2, 3], keepdims = true
   // CHECK: %[[M:.*]] = graph.ewise_fma %[[T]], %[[Z]], %[[NONE]]
   // CHECK: %[[R:.*]] = graph.reshape %[[M]], shape = [-1, 1, 1]
@@ -125,53 +123,6 @@ func.func @no_integer_matmul(%x: tensor<3x8xi8>, %w: tensor<8x4xi8>, %s: tensor<
   %b = graph.dequantize %w, %s, %zw : (tensor<8x4xi8>, tensor<f32>, tensor<i8>)
   %y = graph.matmul %a, %b : (tensor<3x8xf32>, tensor<8x4xf32>)
   func.return %y : tensor<3x4xf32>
-}
-
-/// A product with the reciprocal follows the change of sign.
-// CHECK-LABEL: func.func @signed_bytes(
-// STRICT-LABEL: func.func @signed_bytes(
-func.func @signed_bytes(%x: tensor<4xf32>) -> tensor<4xf32> {
-  // CHECK: %[[R:.*]] = graph.full 4.0 : tensor<f32>
-  // CHECK: %[[X:.*]] = graph.multiply %x, %[[R]]
-  // CHECK: %[[Q:.*]] = graph.quantize %[[X]], %{{.*}} -> tensor<4xi8>
-  // CHECK: graph.dequantize %[[Q]], %s
-  // STRICT: graph.quantize %x, %{{.*}} -> tensor<4xui8>
-  %s = graph.full 0.25 : tensor<f32>
-  %z = graph.full 10 : tensor<ui8>
-  %q = graph.quantize %x, %s, %z, axis = 0 : (tensor<4xf32>, tensor<f32>, tensor<ui8>)
-  %y = graph.dequantize %q, %s, %z, axis = 0 : (tensor<4xui8>, tensor<f32>, tensor<ui8>)
-  func.return %y : tensor<4xf32>
-}
-
-/// The unsigned bytes are a result.
-// CHECK-LABEL: func.func @no_signed_bytes(
-func.func @no_signed_bytes(%x: tensor<4xf32>, %s: tensor<f32>) -> (tensor<4xui8>, tensor<4xf32>) {
-  // CHECK: %[[Q:.*]] = graph.quantize %x, {{.*}} -> tensor<4xui8>
-  // CHECK-NEXT: graph.dequantize %[[Q]], {{.*}}ui8
-  %z = graph.full 10 : tensor<ui8>
-  %q = graph.quantize %x, %s, %z : (tensor<4xf32>, tensor<f32>, tensor<ui8>)
-  %y = graph.dequantize %q, %s, %z : (tensor<4xui8>, tensor<f32>, tensor<ui8>)
-  func.return %q, %y : tensor<4xui8>, tensor<4xf32>
-}
-
-/// The axis of the scales moves along.
-// CHECK-LABEL: func.func @integer_moves(
-func.func @integer_moves(%w: tensor<4x8xi8>, %s: tensor<4xf32>, %z: tensor<4xi8>) -> tensor<8x4xf32> {
-  // CHECK-NEXT: %[[M:.*]] = graph.permute_dims %w : (tensor<4x8xi8>) -> tensor<8x4xi8>
-  // CHECK-NEXT: graph.dequantize %[[M]], %s, %z : (tensor<8x4xi8>
-  %d = graph.dequantize %w, %s, %z, axis = 0 : (tensor<4x8xi8>, tensor<4xf32>, tensor<4xi8>)
-  %y = graph.permute_dims %d : (tensor<4x8xf32>)
-  func.return %y : tensor<8x4xf32>
-}
-
-// CHECK-LABEL: func.func @no_integer_moves(
-func.func @no_integer_moves(%w: tensor<4x8xi8>, %s: tensor<4xf32>, %z: tensor<4xi8>) -> tensor<32xf32> {
-  // CHECK-NEXT: graph.dequantize
-  // CHECK-NEXT: graph.reshape
-  // REMARK: remark: {{.*}}kept on floats: the scales do not move along
-  %d = graph.dequantize %w, %s, %z, axis = 0 : (tensor<4x8xi8>, tensor<4xf32>, tensor<4xi8>)
-  %y = graph.reshape %d, shape = [32] : (tensor<4x8xf32>)
-  func.return %y : tensor<32xf32>
 }
 
 /// The conversions around it have one scale, so both go.

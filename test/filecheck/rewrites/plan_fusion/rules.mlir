@@ -509,3 +509,83 @@ func.func @no_rows_of_products_into_moves(%q: tensor<8x4xf32>, %k: tensor<4x6xf3
   %1 = graph.permute_dims %0, axes = [1, 0] : (tensor<8x6xf32>) -> tensor<6x8xf32>
   func.return %1 : tensor<6x8xf32>
 }
+
+/// What is added to a product is computed where it is added.
+// CHECK-LABEL: @fuse_elementwise_into_epilogue(
+func.func @fuse_elementwise_into_epilogue(%x: tensor<4x8xf32>, %w: tensor<8x6xf32>, %z: tensor<4x6xf32>) -> tensor<4x6xf32> {
+  // CHECK-NEXT: graph.relu %z {graph.group = 0 : i64, graph.group_reason = "fuse-elementwise-into-epilogue"}
+  // CHECK-NEXT: graph.matmul %x, %w {graph.group = 0 : i64, graph.group_reason = "fuse-elementwise-epilogue"}
+  // CHECK-NEXT: graph.add {{.*}}{graph.group = 0 : i64} :
+  %0 = graph.relu %z : (tensor<4x6xf32>) -> tensor<4x6xf32>
+  %1 = graph.matmul %x, %w : (tensor<4x8xf32>, tensor<8x6xf32>) -> tensor<4x6xf32>
+  %2 = graph.add %1, %0 : (tensor<4x6xf32>, tensor<4x6xf32>) -> tensor<4x6xf32>
+  func.return %2 : tensor<4x6xf32>
+}
+
+/// A map of stretched tensors, read by two maps after the product.
+// CHECK-LABEL: @stretched_into_epilogue(
+func.func @stretched_into_epilogue(%x: tensor<4x8xf32>, %w: tensor<8x6xf32>, %c: tensor<4x1xf32>, %r: tensor<1x6xf32>) -> tensor<4x6xf32> {
+  // CHECK-COUNT-5: {graph.group = 0 : i64
+  %0 = graph.add %c, %r : (tensor<4x1xf32>, tensor<1x6xf32>) -> tensor<4x6xf32>
+  %1 = graph.matmul %x, %w : (tensor<4x8xf32>, tensor<8x6xf32>) -> tensor<4x6xf32>
+  %2 = graph.add %1, %0 : (tensor<4x6xf32>, tensor<4x6xf32>) -> tensor<4x6xf32>
+  %3 = graph.negative %0 : (tensor<4x6xf32>) -> tensor<4x6xf32>
+  %4 = graph.maximum %2, %3 : (tensor<4x6xf32>, tensor<4x6xf32>) -> tensor<4x6xf32>
+  func.return %4 : tensor<4x6xf32>
+}
+
+/// The sum stretches the row, which has fewer elements.
+// CHECK-LABEL: @no_row_into_epilogue(
+func.func @no_row_into_epilogue(%x: tensor<4x8xf32>, %w: tensor<8x6xf32>, %z: tensor<1x6xf32>) -> tensor<4x6xf32> {
+  // CHECK-NEXT: graph.relu %z {graph.group = 0 : i64} :
+  // CHECK-NEXT: graph.matmul %x, %w {graph.group = 1 : i64,
+  // CHECK-NEXT: graph.add {{.*}}{graph.group = 1 : i64} :
+  %0 = graph.relu %z : (tensor<1x6xf32>) -> tensor<1x6xf32>
+  %1 = graph.matmul %x, %w : (tensor<4x8xf32>, tensor<8x6xf32>) -> tensor<4x6xf32>
+  %2 = graph.add %1, %0 : (tensor<4x6xf32>, tensor<1x6xf32>) -> tensor<4x6xf32>
+  func.return %2 : tensor<4x6xf32>
+}
+
+/// Bytes lie between two products whose results are added. The later one reads them.
+// CHECK-LABEL: @bytes_between_products(
+func.func @bytes_between_products(%x: tensor<4x4xf32>, %w: tensor<4x4xf32>, %s: tensor<f32>, %z: tensor<i8>) -> tensor<4x4xf32> {
+  // CHECK-NEXT: graph.matmul %x, %w {graph.group = 0 : i64,
+  // CHECK-NEXT: graph.quantize {{.*}}{graph.group = 0 : i64} :
+  // CHECK-NEXT: graph.dequantize {{.*}}{graph.group = 1 : i64, graph.group_reason = "fuse-elementwise-into-epilogue"}
+  // CHECK-NEXT: graph.matmul %w, %x {graph.group = 1 : i64,
+  // CHECK-NEXT: graph.quantize {{.*}}{graph.group = 1 : i64,
+  // CHECK-NEXT: graph.dequantize {{.*}}{graph.group = 1 : i64,
+  // CHECK-NEXT: graph.add {{.*}}{graph.group = 1 : i64} :
+  %0 = graph.matmul %x, %w : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %1 = graph.quantize %0, %s, %z : (tensor<4x4xf32>, tensor<f32>, tensor<i8>) -> tensor<4x4xi8>
+  %2 = graph.dequantize %1, %s, %z : (tensor<4x4xi8>, tensor<f32>, tensor<i8>) -> tensor<4x4xf32>
+  %3 = graph.matmul %w, %x : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %4 = graph.quantize %3, %s, %z : (tensor<4x4xf32>, tensor<f32>, tensor<i8>) -> tensor<4x4xi8>
+  %5 = graph.dequantize %4, %s, %z : (tensor<4x4xi8>, tensor<f32>, tensor<i8>) -> tensor<4x4xf32>
+  %6 = graph.add %2, %5 : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  func.return %6 : tensor<4x4xf32>
+}
+
+/// A contraction would compute the map again for every term.
+// CHECK-LABEL: @no_map_into_product(
+func.func @no_map_into_product(%x: tensor<4x4xf32>, %w: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  // CHECK-NEXT: graph.relu %x {graph.group = 0 : i64} :
+  // CHECK-NEXT: graph.matmul {{.*}}{graph.group = 1 : i64,
+  // CHECK-NEXT: graph.abs {{.*}}{graph.group = 1 : i64} :
+  %0 = graph.relu %x : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  %1 = graph.matmul %0, %w : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %2 = graph.abs %1 : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  func.return %2 : tensor<4x4xf32>
+}
+
+/// The epilogue would read the columns of what is transposed.
+// CHECK-LABEL: @no_moves_into_epilogue(
+func.func @no_moves_into_epilogue(%x: tensor<4x4xf32>, %w: tensor<4x4xf32>, %z: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  // CHECK-NEXT: graph.permute_dims %z {graph.group = 0 : i64} :
+  // CHECK-NEXT: graph.matmul {{.*}}{graph.group = 1 : i64,
+  // CHECK-NEXT: graph.add {{.*}}{graph.group = 1 : i64} :
+  %0 = graph.permute_dims %z : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  %1 = graph.matmul %x, %w : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %2 = graph.add %1, %0 : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  func.return %2 : tensor<4x4xf32>
+}
