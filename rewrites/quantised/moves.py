@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
 from xdsl.dialects.builtin import TensorType
@@ -127,22 +127,29 @@ def moved_from_quantize(match: Match, thing: Thing) -> bool:
 
 @condition("multiplied-from-right", protects="cost")
 def multiplied_from_right(match: Match, thing: Thing) -> bool:
-    """A `graph.dequantize` of the tensor, or of where it has been moved, is the right operand of a product."""
-    return _is_multiplied(as_value(thing), 1)
+    """
+    A `graph.dequantize` of the tensor, or of where it has been moved, is the right operand of a product. All that is
+    read of the tensor gets other signs then, once.
+    """
+    return match.session.index(_Flipped).is_to_flip(as_value(thing), lambda value: _is_multiplied(value, 1))
 
 
 @condition("multiplied-from-left", protects="cost")
 def multiplied_from_left(match: Match, thing: Thing) -> bool:
     """
     A `graph.dequantize` of the tensor, or of where it has been moved, is the left operand of a product, or the image of
-    a convolution. None is the right one.
+    a convolution. None is the right one. All that is read of the tensor gets other signs then, once.
     """
-    return _is_multiplied(as_value(thing), 0) and not _is_multiplied(as_value(thing), 1)
+
+    def holds(value: SSAValue) -> bool:
+        return _is_multiplied(value, 0) and not _is_multiplied(value, 1)
+
+    return match.session.index(_Flipped).is_to_flip(as_value(thing), holds)
 
 
-def _is_multiplied(value: SSAValue, index: int) -> bool:
+def _is_multiplied(source: SSAValue, index: int) -> bool:
     """Returns whether what is read from the bytes is such an operand of a product."""
-    real = [op.results[0] for op in _readers(_source(value)) if isinstance(op, DequantizeOp)]
+    real = [op.results[0] for op in _readers(source) if isinstance(op, DequantizeOp)]
     return any(use.index == index and isinstance(use.operation, PRODUCTS) for each in real for use in each.uses)
 
 
@@ -177,8 +184,17 @@ class _Flipped(Index):
     def __init__(self, session: Session):
         super().__init__(session)
         self._made: dict[SSAValue, SSAValue] = {}
+        self._flipped = set[SSAValue]()
         self._sources: dict[Operation, Operation] = {}
         """What each new op that is in no block yet stands for."""
+
+    def is_to_flip(self, value: SSAValue, wanted: Callable[[SSAValue], bool]) -> bool:
+        """
+        Returns whether a tensor is to be flipped: it is moved from one that is `wanted`, or that others are flipped of
+        already. What has been flipped stays as it is.
+        """
+        source = _source(value)
+        return source not in self._flipped and (source in self._made or wanted(source))
 
     def of(self, match: Match, value: SSAValue) -> SSAValue:
         """Returns the bytes for what a `graph.quantize` makes, or for what has been moved from there."""
@@ -203,6 +219,7 @@ class _Flipped(Index):
     def _note(self, source: Operation, flipped: SSAValue) -> SSAValue:
         assert isinstance(flipped.owner, Operation)
         self._made[source.results[0]] = flipped
+        self._flipped.add(flipped)
         self._sources[flipped.owner] = source
         return flipped
 

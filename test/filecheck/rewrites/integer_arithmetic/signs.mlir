@@ -37,10 +37,11 @@ func.func @unsigned_bytes(%x: tensor<4x16xf32>, %w: tensor<16x4xi8>, %t: tensor<
   func.return %y : tensor<4x4xf32>
 }
 
-/// Both operands come from one tensor. Each has bytes as products want them.
+/// Both operands come from one tensor. All that is read of it gets signs.
 // CHECK-LABEL: func.func @bytes_on_both_sides(
 func.func @bytes_on_both_sides(%x: tensor<16x16xf32>) -> tensor<16x16xf32> {
-  // CHECK: graph.matmul %{{.*}}, %{{.*}}, out_dtype = i32 : (tensor<16x16xui8>, tensor<16x16xi8>)
+  // CHECK: %[[Q:.*]] = graph.quantize {{.*}} -> tensor<16x16xi8>
+  // CHECK: graph.matmul %[[Q]], %[[Q]], out_dtype = i32
   %s = graph.full 0.25 : tensor<f32>
   %z = graph.full 10 : tensor<ui8>
   %q = graph.quantize %x, %s, %z : (tensor<16x16xf32>, tensor<f32>, tensor<ui8>)
