@@ -289,7 +289,6 @@ class OnnxExecutable(Executable):
 
     def _compile_imported(self, importer: Importer) -> Executable:
         module = importer.module(ENTRY)
-        module.verify()
         return compile_module(module, weights=importer.builder.weights, **self._options)
 
     # Arguments

@@ -27,6 +27,9 @@ from .emit_llvm_text import LLVMText, emit_llvm_text
 LEAST_OPS: Final = 100
 """The ops of a kernel that is worth a piece. A piece costs 3 ms, in which LLVM compiles about 50 ops."""
 
+LONG_OPS: Final = 300
+"""The ops of entries that are a piece of their own, without small kernels, as most of them call kernels."""
+
 BATCH_OPS: Final = 600
 """The ops of small kernels that are a piece together, so that threads share them. LLVM compiles them in some 30 ms."""
 
@@ -266,16 +269,20 @@ def kernel_groups(module: ModuleOp, written: Collection[tuple[int, ...]] = ()) -
     for group in found:
         (large if group.key in written or group.is_large else small).append(group)
     once = [group for group in small if group.runs_once]
-    return [*large, *_batches([group for group in small if group not in once]), *_batches(once)]
+    calls = sum(len(walk(ops[name])) for name in frame) >= LONG_OPS
+    return [*large, *_batches([group for group in small if group not in once], calls), *_batches(once, calls)]
 
 
-def _batches(small: Sequence[Group]) -> list[Group]:
-    """Returns small kernels in groups of `BATCH_OPS`. Those that are left at the end are in none."""
+def _batches(small: Sequence[Group], whole: bool) -> list[Group]:
+    """
+    Returns small kernels in groups of `BATCH_OPS`. Those that are left at the end are in one if `whole`, else in none.
+    """
     found: list[Group] = []
     waiting: list[Group] = []
     for group in small:
         waiting.append(group)
-        if sum(each.size for each in waiting) >= BATCH_OPS:
+        last = whole and group is small[-1]
+        if last or sum(each.size for each in waiting) >= BATCH_OPS:
             ops = dict.fromkeys(op for each in waiting for op in each.ops)  # They may name the same declarations.
             found.append(Group([head for each in waiting for head in each.heads], list(ops)))
             waiting.clear()

@@ -74,9 +74,9 @@ def load_all_machines() -> None:
     llvm.initialize_all_asmprinters()
 
 
-def _target_machine(target: CodeTarget) -> llvm.TargetMachine:
+def _target_machine(target: CodeTarget, level: int = 2) -> llvm.TargetMachine:
     return llvm.Target.from_triple(target.triple).create_target_machine(
-        cpu=target.cpu, features=target.features, opt=2, jit=True, reloc="pic", codemodel="small"
+        cpu=target.cpu, features=target.features, opt=level, jit=True, reloc="pic", codemodel="small"
     )
 
 
@@ -100,10 +100,11 @@ def _optimised(
     text += _conversions(text, target)
     module = llvm.parse_assembly(text, context)
     module.triple = target.triple
-    machine = _target_machine(target)
+    effort = effort_for(text, speed_level)
+    machine = _target_machine(target, effort.code)
     module.data_layout = str(machine.target_data)
     module.verify()
-    _improve(module, machine, effort_for(text, speed_level))
+    _improve(module, machine, effort)
     return module, machine
 
 
