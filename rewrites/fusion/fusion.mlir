@@ -47,10 +47,10 @@ pattern.group_rule "fuse-reductions-of-the-same-rows" doc "reductions over the s
   where post-dominated(%producer, %consumer, %between) remark "{name} has {users} users outside the group",
     same-rows(%producer, %between, %consumer) remark "{consumer} does not go over the rows that {name} reduces"
 
-pattern.group_rule "fuse-rows-into-product" doc "a softmax of the rows of a product, whose result is the left operand of another one, as in attention, joins that one"
-  : [reduction, out-fusable] %producer into out-fusable %consumer
-  where post-dominated(%producer, %consumer) remark "{name} has {users} users outside the group",
-    rows-between-products(%producer, %consumer) remark "{consumer} is a contraction or window: it would compute {name} again for every term"
+pattern.group_rule "fuse-rows-into-product" doc "a softmax of the rows of a product, whose result is the left operand of another one, as in attention, joins that one, with further reductions of these rows"
+  : [reduction, out-fusable] %producer into out-fusable %consumer through [reduction, out-fusable] %between
+  where post-dominated(%producer, %consumer, %between) remark "{name} has {users} users outside the group",
+    rows-between-products(%producer, %between, %consumer) remark "{consumer} is a contraction or window: it would compute {name} again for every term"
 
 pattern.group_rule "fuse-product-into-its-rows" doc "the product whose rows are reduced before another product joins both, so that a few rows at a time go through all"
   : out-fusable %producer into out-fusable %consumer

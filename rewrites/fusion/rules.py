@@ -226,18 +226,24 @@ def same_rows(candidate: Candidate, *groups: list[Group]) -> bool:
 
 
 @group_condition("rows-between-products")
-def rows_between_products(candidate: Candidate, producer: list[Group], consumer: list[Group]) -> bool:
+def rows_between_products(
+    candidate: Candidate, producer: list[Group], between: list[Group], consumer: list[Group]
+) -> bool:
     """
-    The producer reduces rows of a product that it alone uses, and its result is the left operand of the product that
-    takes it.
+    The producer reduces rows of a product that it alone uses, and its result is the left operand of a product of the
+    consumer. What is between reduces the same rows.
     """
-    root, user = producer[0].root, candidate.user
-    rows = producer[0].rows
-    if not isinstance(user, MatmulOp) or user.operands[0] is not root.results[0] or user.operands[1] is root.results[0]:
+    root, rows, groups = producer[0].root, producer[0].rows, candidate.groups
+    users = [user for user in groups.post_dominators.users(root) if groups.of(user) is consumer[0]]
+    if len(users) != 1 or not isinstance(user := users[0], MatmulOp):
+        return False
+    if user.operands[0] is not root.results[0] or user.operands[1] is root.results[0]:
         return False
     if rows is None or DYNAMIC_INDEX in rows.space or rows.reduced != (len(rows.space) - 1,):
         return False
-    first = _product_of_rows(candidate.groups, producer[0])
+    if any(group.rows != rows for group in between):
+        return False
+    first = _product_of_rows(groups, producer[0])
     return first is not None and without_ones(sizes_of(root)) == rows.space and len(rows.space) > 1
 
 

@@ -219,13 +219,14 @@ def integer_matmul(match: Match, op: MatmulOp, data: DequantizeOp, kernel: Dequa
     if dtype_of(data.operands[1]) != dtype_of(kernel.operands[1]):
         return None
     (left, a), (right, b) = _as_it_is(data), _signed(match, kernel)
-    sums = emit(match, "matmul", left, right, out_dtype="i32")
+    less: list[SSAValue] = []
     if a:
-        less = _sums_of_weight(match, kernel.operands[0], -1, a) if len(shape_of(right)) == 2 else None
-        if less is None:
-            less = _times(match, a, _sums(match, right, [-2]))
-        sums = emit(match, "subtract", sums, less)
+        sums = _sums_of_weight(match, kernel.operands[0], -1, a) if len(shape_of(right)) == 2 else None
+        less.append(_times(match, a, _sums(match, right, [-2])) if sums is None else sums)
     if b:
-        less = _times(match, b, _sums(match, left, [-1]), -a * b * shape_of(right)[-2])
-        sums = emit(match, "subtract", sums, less)
+        less.append(_times(match, b, _sums(match, left, [-1]), -a * b * shape_of(right)[-2]))
+    # Sums of rows come before the product of these rows, with which they are one chain in attention.
+    sums = emit(match, "matmul", left, right, out_dtype="i32")
+    for each in less:
+        sums = emit(match, "subtract", sums, each)
     return _scaled(match, sums, op, data, kernel.operands[1])

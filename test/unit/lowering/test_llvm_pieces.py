@@ -103,6 +103,17 @@ def test_many_small_kernels_are_pieces_together(monkeypatch: pytest.MonkeyPatch)
     assert calls[2:] == [*defined(first), *defined(second)]
 
 
+def test_long_entries_leave_no_small_kernel(monkeypatch: pytest.MonkeyPatch):
+    store = "  %c = llvm.mlir.constant({} : i32) : i32\n  llvm.store %c, %p : i32, !llvm.ptr"
+    small = [function(name, store.format(ord(name))) for name in "cd"]
+    program = entry("a", "b", "c", *"cd" * LEAST_OPS), large("a", 1), large("b", 2), *small
+    assert defined(pieces_of(*program)[-1]) == ["entry", "frame", "c", "d"]
+    monkeypatch.setattr(pieces, "LONG_OPS", 2 * LEAST_OPS)
+    *_, batch, rest = pieces_of(*program)
+    assert len(defined(batch)) == 2
+    assert defined(rest) == ["entry", "frame"]
+
+
 def cold(text: str) -> str:
     return text.replace("(%p: !llvm.ptr) {", '(%p: !llvm.ptr) attributes {passthrough = ["cold", "optsize"]} {')
 

@@ -35,6 +35,13 @@ def test_short_loops_are_left_to_llvm() -> None:
         assert effort_for(text, 2) == Effort(2)
 
 
+def test_a_long_program_of_calls_is_left_as_it_is() -> None:
+    program = STRAIGHT.replace("@entry()", "@_stepwell_entry_main()")
+    assert effort_for(program, 2) == effort_for(program, 0) == Effort(0, code=0)
+    assert effort_for(program + SHORT, 2) == Effort(2)
+    assert effort_for("define i32 @_stepwell_entry_main() {\n" + "  call void @a()\n" * 40 + "}\n", 2) == Effort(2)
+
+
 def test_no_passes_stay_no_passes() -> None:
     assert effort_for(LONG, 0) == effort_for(SHORT, 0) == Effort(0)
 

@@ -96,12 +96,12 @@ func.func @integer_matmul(%x: tensor<2x3x8xi8>, %w: tensor<8x4xi8>, %s: tensor<f
   // CHECK: %[[B:.*]] = graph.full 3 : tensor<i32>
   // CHECK: %[[NONE:.*]] = graph.full 0 : tensor<i32>
   // CHECK: %[[A:.*]] = graph.full 2 : tensor<i32>
-  // CHECK: %[[P:.*]] = graph.matmul %x, %w, out_dtype = i32
   // CHECK: %[[COLUMNS:.*]] = graph.sum %{{.*}}, axis = [-2], keepdims = true
   // CHECK: %[[LEFT:.*]] = graph.ewise_fma %[[COLUMNS]], %[[A]], %[[NONE]]
-  // CHECK: %[[Q:.*]] = graph.subtract %[[P]], %[[LEFT]]
   // CHECK: %[[ROWS:.*]] = graph.sum %{{.*}}, axis = [-1], keepdims = true
   // CHECK: %[[RIGHT:.*]] = graph.ewise_fma %[[ROWS]], %[[B]], %[[BOTH]]
+  // CHECK: %[[P:.*]] = graph.matmul %x, %w, out_dtype = i32
+  // CHECK: %[[Q:.*]] = graph.subtract %[[P]], %[[LEFT]]
   // CHECK: %[[R:.*]] = graph.subtract %[[Q]], %[[RIGHT]]
   // CHECK: %[[S:.*]] = graph.multiply %s, %t
   // CHECK: %[[REAL:.*]] = graph.astype %[[R]], dtype = f32

@@ -589,3 +589,34 @@ func.func @no_moves_into_epilogue(%x: tensor<4x4xf32>, %w: tensor<4x4xf32>, %z: 
   %2 = graph.add %1, %0 : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
   func.return %2 : tensor<4x4xf32>
 }
+
+/// The rows are summed up beside the product that takes them, as where bytes have a zero point.
+// CHECK-LABEL: @rows_into_product_with_their_sums(
+func.func @rows_into_product_with_their_sums(%q: tensor<8x4xf32>, %k: tensor<4x6xf32>, %v: tensor<6x4xf32>) -> tensor<8x4xf32> {
+  // CHECK-COUNT-8: {graph.group = 0 : i64
+  %0 = graph.matmul %q, %k : (tensor<8x4xf32>, tensor<4x6xf32>) -> tensor<8x6xf32>
+  %1 = graph.softmax %0, axis = 1 : (tensor<8x6xf32>) -> tensor<8x6xf32>
+  %2 = graph.sum %1, axis = [1], keepdims = true : (tensor<8x6xf32>) -> tensor<8x1xf32>
+  %3 = graph.square %2 : (tensor<8x1xf32>) -> tensor<8x1xf32>
+  %4 = graph.matmul %1, %v : (tensor<8x6xf32>, tensor<6x4xf32>) -> tensor<8x4xf32>
+  %5 = graph.subtract %4, %3 : (tensor<8x4xf32>, tensor<8x1xf32>) -> tensor<8x4xf32>
+  %6 = graph.max %1, axis = [1], keepdims = true : (tensor<8x6xf32>) -> tensor<8x1xf32>
+  %7 = graph.add %5, %6 : (tensor<8x4xf32>, tensor<8x1xf32>) -> tensor<8x4xf32>
+  func.return %7 : tensor<8x4xf32>
+}
+
+/// The columns are summed up.
+// CHECK-LABEL: @no_rows_into_product_with_sums_of_columns(
+func.func @no_rows_into_product_with_sums_of_columns(%q: tensor<8x4xf32>, %k: tensor<4x8xf32>, %v: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  // CHECK-NEXT: graph.matmul {{.*}}{graph.group = 0 : i64
+  // CHECK-NEXT: graph.softmax {{.*}}{graph.group = [[ROWS:[0-9]]] : i64
+  // CHECK-NEXT: graph.sum {{.*}}{graph.group = [[SUMS:[1-9]]] : i64
+  // CHECK-NEXT: graph.matmul {{.*}}{graph.group = [[PRODUCT:[2-9]]] : i64
+  // CHECK-NEXT: graph.subtract {{.*}}{graph.group = [[PRODUCT]] : i64
+  %0 = graph.matmul %q, %k : (tensor<8x4xf32>, tensor<4x8xf32>) -> tensor<8x8xf32>
+  %1 = graph.softmax %0, axis = 1 : (tensor<8x8xf32>) -> tensor<8x8xf32>
+  %2 = graph.sum %1, axis = [0], keepdims = true : (tensor<8x8xf32>) -> tensor<1x8xf32>
+  %3 = graph.matmul %1, %v : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+  %4 = graph.subtract %3, %2 : (tensor<8x8xf32>, tensor<1x8xf32>) -> tensor<8x8xf32>
+  func.return %4 : tensor<8x8xf32>
+}
