@@ -1,8 +1,8 @@
 """
 Conditions and builders of `integer_arithmetic.mlir`: products and convolutions of bytes for any signs and zero points.
 
-They are formed of signed bytes and summed up in 32 bits, whatever the signs of the operands: an unsigned byte less 128
-is a signed one, and the zero point goes with it. Then
+They are formed of bytes and summed up in 32 bits. Those of right operands have signs: an unsigned byte less 128 is a
+signed one, and the zero point goes with it. Then
 
     sum (a - za) * (b - zb) = sum a * b - za * sum b - zb * (sum a - K * za)
 
@@ -28,11 +28,12 @@ from ...dialects.graph.quantisation import DequantizeOp
 from ...dialects.graph.shapes import Shaped
 from ...dialects.graph.signature import tensor_type
 from ...patterns.language.constants import splat_number
-from ...patterns.language.match import Match, as_value
+from ...patterns.language.match import Index, Match, Session, as_value
 from ...patterns.language.registry import Thing, builder, condition
 from ...te.dtypes import SMALL_INTEGERS
 from ..inference.quantisation import dtype_of, emit, shape_of
 from .moves import FLIP, full
+from .scales import is_prepared
 
 LEAST_EXTENT: Final = 16
 """Outputs, and channels, from which on machines have products of bytes for convolutions."""
@@ -213,9 +214,42 @@ def _padded(match: Match, image: SSAValue, zero: int, properties: dict[str, Any]
     return emit(match, "pad", image, pad_width=pads, value=zero)
 
 
+class _RightZeros(Index):
+    """
+    The zero points of right operands that are computed, as in attention.
+
+    Where most are something else than 0, those that are 0 by chance get the same sums, times 0. So all layers share
+    their kernels.
+    """
+
+    def __init__(self, session: Session):
+        super().__init__(session)
+        self._is_rare: bool | None = None
+
+    def as_others_have(self, match: Match, kernel: DequantizeOp) -> bool:
+        """Returns whether a zero point is 0, but those of most others are not."""
+        if self._is_rare is None:
+            products = [op for op in self.session.scope.walk() if isinstance(op, MatmulOp)]
+            found = [self._is_zero(match, op.operands[1].owner) for op in products]
+            self._is_rare = found.count(False) > found.count(True)
+        return self._is_rare and self._is_zero(match, kernel) is True
+
+    @staticmethod
+    def _is_zero(match: Match, kernel: object) -> bool | None:
+        """Returns whether the zero point is 0, or `None` for weights and what is not known."""
+        if not isinstance(kernel, DequantizeOp) or is_prepared(match, kernel.operands[0]):
+            return None
+        number = splat_number(kernel.operands[2])
+        return None if number is None else number == 0
+
+
 @builder("integer-matmul")
 def integer_matmul(match: Match, op: MatmulOp, data: DequantizeOp, kernel: DequantizeOp) -> Sequence[SSAValue] | None:
-    """The product of bytes, less what the zero points add. Declines operands of two float types."""
+    """
+    The product of bytes, less what the zero points add. Declines operands of two float types.
+
+    A right zero point of 0 that is an exception among activations is like the others.
+    """
     if dtype_of(data.operands[1]) != dtype_of(kernel.operands[1]):
         return None
     (left, a), (right, b) = _as_it_is(data), _signed(match, kernel)
@@ -223,7 +257,7 @@ def integer_matmul(match: Match, op: MatmulOp, data: DequantizeOp, kernel: Dequa
     if a:
         sums = _sums_of_weight(match, kernel.operands[0], -1, a) if len(shape_of(right)) == 2 else None
         less.append(_times(match, a, _sums(match, right, [-2])) if sums is None else sums)
-    if b:
+    if b or match.session.index(_RightZeros).as_others_have(match, kernel):
         less.append(_times(match, b, _sums(match, left, [-1]), -a * b * shape_of(right)[-2]))
     # Sums of rows come before the product of these rows, with which they are one chain in attention.
     sums = emit(match, "matmul", left, right, out_dtype="i32")

@@ -28,8 +28,9 @@ class IntegerArithmeticPass(StepwellPass):
     Computes on integers what is written on floats between `dequantize` and `quantize`.
 
     Products and convolutions of dequantised bytes become those of the bytes, with sums of 32 bits. Ops that move
-    elements move bytes. Quantised tensors between them get signs, and a division by a constant scale becomes a product.
-    `numerics="strict"` leaves what is exact, the moves. Fused functions are left alone.
+    elements move bytes. What comes to be a right operand gets signs and what comes to be a left one loses them, and a
+    division by a constant scale becomes a product. `numerics="strict"` leaves what is exact, the moves. Fused functions
+    are left alone.
 
     Before:
         %0 = graph.dequantize %x, %sx, %zx : …
