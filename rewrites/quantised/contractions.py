@@ -226,8 +226,8 @@ class _RightZeros(Index):
         super().__init__(session)
         self._is_rare: bool | None = None
 
-    def as_others_have(self, match: Match, kernel: DequantizeOp) -> bool:
-        """Returns whether a zero point is 0, but those of most others are not."""
+    def is_exception(self, match: Match, kernel: DequantizeOp) -> bool:
+        """Returns whether a zero point is 0, but those of most others are not. The first question counts them."""
         if self._is_rare is None:
             products = [op for op in self.session.scope.walk() if isinstance(op, MatmulOp)]
             found = [self._is_zero(match, op.operands[1].owner) for op in products]
@@ -252,12 +252,13 @@ def integer_matmul(match: Match, op: MatmulOp, data: DequantizeOp, kernel: Dequa
     """
     if dtype_of(data.operands[1]) != dtype_of(kernel.operands[1]):
         return None
+    is_exception = match.session.index(_RightZeros).is_exception(match, kernel)
     (left, a), (right, b) = _as_it_is(data), _signed(match, kernel)
     less: list[SSAValue] = []
     if a:
         sums = _sums_of_weight(match, kernel.operands[0], -1, a) if len(shape_of(right)) == 2 else None
         less.append(_times(match, a, _sums(match, right, [-2])) if sums is None else sums)
-    if b or match.session.index(_RightZeros).as_others_have(match, kernel):
+    if b or is_exception:
         less.append(_times(match, b, _sums(match, left, [-1]), -a * b * shape_of(right)[-2]))
     # Sums of rows come before the product of these rows, with which they are one chain in attention.
     sums = emit(match, "matmul", left, right, out_dtype="i32")
