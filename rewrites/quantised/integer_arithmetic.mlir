@@ -46,6 +46,13 @@ pattern.rule "integer-relu" quantised doc "quantize(relu(x), s, z) = quantize(x,
   quantize(relu(%x), %s, %z) => @with-operands(%root, %x, %s, %z)
   where positive-literal(%s), least-number(%z)
 
+// Tables. A function of a byte has 256 values.
+
+pattern.rule "integer-table" quantised doc "quantize(f(dequantize(q))) is looked up in the table of f for all bytes" :
+  quantize([exp, exp2, expm1, log, log2, log1p, sqrt, rsqrt, sin, cos, tanh, erf, sigmoid, silu, gelu](
+    dequantize(%q, %s, _) as %data) as %real, %t, _) => @byte-table(%root, %real, %data)
+  where not-literal(%q), single-use(%real), byte(%q), one-scale(%s), one-scale(%t), prepared(%s), prepared(%t)
+
 // Products. The sums of integers are exact, so only the factor rounds, where every product and sum did.
 
 pattern.rule "integer-conv2d" quantised doc "conv2d(dequantize(x), dequantize(w)) = f32(conv2d(x, w)) * scales - zero * sums of w * scales"

@@ -298,6 +298,34 @@ def pool_of_integers(choose: Chooser) -> str:
     return program.text(f"tensor<2x3x{extents}xf32>")
 
 
+FUNCTIONS: Final = (
+    *("exp", "exp2", "expm1", "log", "log2", "log1p", "sqrt", "rsqrt", "sin", "cos", "tanh", "erf", "sigmoid", "silu"),
+    *("gelu", 'gelu, approximate = "tanh"', "relu", "negative"),
+)
+"""Functions with their properties, the last two of which need no table."""
+
+
+def function_of_bytes(choose: Chooser) -> str:
+    """A function of what bytes stand for, mostly by known scales, as bytes again."""
+    given, made = (choose.element((*BYTES, *BYTES, "i16")) for _ in range(2))
+    name, _, properties = choose.element(FUNCTIONS).partition(",")
+    lines, arguments = [], [f"%q: tensor<3x40x{given}>"]
+    rows = ["3x" if rarely(choose, 8) else "" for _ in range(2)]
+    types = [f"tensor<{each}{dtype}>" for each, dtype in zip(rows * 2, ("f32", "f32", given, made), strict=True)]
+    for key, type_ in zip("stzu", types, strict=True):
+        if rarely(choose, 12):
+            arguments.append(f"%{key}: {type_}")
+        else:
+            number = choose.element((0.25, 0.1, 1.5, 0.02)) if type_.endswith("f32>") else choose.element((0, 3, 100))
+            lines.append(f"%{key} = graph.full {number} : {type_}")
+    lines += [
+        f"%r = graph.dequantize %q, %s, %z, axis = 0 : (tensor<3x40x{given}>, {types[0]}, {types[2]})",
+        f"%f = graph.{name} %r{',' if properties else ''}{properties} : (tensor<3x40xf32>)",
+        f"%y = graph.quantize %f, %t, %u, axis = 0 : (tensor<3x40xf32>, {types[1]}, {types[3]})",
+    ]
+    return _text(lines, arguments, f"tensor<3x40x{made}>")
+
+
 def _dense(choose: Chooser, numbers: Sequence[int], shape: tuple[int, ...]) -> str:
     """Returns numbers as the elements of a constant of a shape."""
     if not shape:
@@ -313,6 +341,7 @@ PROGRAMS: Final[dict[str, Generator]] = {
     "unsigned-bytes": bytes_of_left_operand,
     "integer-takes": taken_of_bytes,
     "integer-max-pool": pool_of_integers,
+    "integer-table": function_of_bytes,
     "integer-matmul": product_of_bytes,
     "integer-conv2d": convolution_of_bytes,
     "packed-matmul": product_of_packed_weights,
