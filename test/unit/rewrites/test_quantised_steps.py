@@ -32,6 +32,15 @@ TABLES = {
     "gelu": 0.015,
     "silu": 0.015,
     "sqrt": 0.01,
+    "rsqrt": 0.04,
+    "exp2": 0.05,
+    "expm1": 0.2,
+    "log": 0.05,
+    "log2": 0.06,
+    "log1p": 0.04,
+    "sin": 1 / 128,
+    "cos": 1 / 128,
+    "erf": 1 / 128,
 }
 """Ops of one tensor of bytes. Square roots of negative numbers are NaN, which quantises to 0."""
 
