@@ -188,13 +188,24 @@ def _rest(module: ModuleOp, names: dict[str, str], inside: dict[str, Group]) -> 
 
 
 def _running_once(ops: dict[str, Operation], uses: dict[str, set[str]]) -> set[str]:
-    """Returns what is `cold`, with all that it names, where that is worth a piece and nothing else names any of it."""
+    """
+    Returns what is `cold`, with all that it names, where that is worth a piece and nothing else names any of it.
+    Constants may be in both pieces.
+    """
     bodies = {symbol for symbol, op in ops.items() if _has_body(op)}
     cold = {symbol for symbol in bodies if _is_cold(ops[symbol])}
     members = _reached(cold, uses) & bodies
     others = {symbol for symbol in bodies if isinstance(ops[symbol], llvm.FuncOp)} - members
     size = sum(len(walk(ops[symbol])) for symbol in members)
-    return members if others and size >= LEAST_OPS and members.isdisjoint(_reached(others, uses)) else set()
+    shared = members & _reached(others, uses)
+    if not others or size < LEAST_OPS or not all(_is_own_constant(ops[symbol]) for symbol in shared):
+        return set()
+    return members - shared
+
+
+def _is_own_constant(op: Operation) -> bool:
+    """Returns whether nobody can tell a global from a copy of it."""
+    return isinstance(op, llvm.GlobalOp) and op.constant is not None and _is_internal(op)
 
 
 def _is_cold(op: Operation) -> bool:

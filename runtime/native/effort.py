@@ -24,6 +24,9 @@ well, ShuffleNet takes 1 % more time.
 _LABEL: Final = re.compile(r"^b\d+:$", re.MULTILINE)
 """The label of a basic block, as `lowering/llvm_text/function.py` writes it."""
 
+_BLOCK: Final = re.compile(r"^b(\d+):$|label %b(\d+)", re.MULTILINE)
+"""The label of a basic block, or a branch to one."""
+
 VECTORS_WANTED: Final = '!"llvm.loop.vectorize.enable", i1 true'
 
 
@@ -69,7 +72,19 @@ def _only_calls(text: str) -> bool:
     The machine code for the 260 calls of a quantised BERT takes 70 ms at level 2, and 9 ms at level 0. An argument of a
     call is then on the stack for a while.
     """
-    return text.count("\n") >= UNROLLED_LINES and " phi " not in text and f"@{ENTRY_PREFIX}" in text
+    return text.count("\n") >= UNROLLED_LINES and f"@{ENTRY_PREFIX}" in text and not _has_loop(text)
+
+
+def _has_loop(text: str) -> bool:
+    """Returns whether a block branches to itself or to one before it. Blocks are numbered in their order."""
+    current = 0
+    for match in _BLOCK.finditer(text):
+        label, target = match.groups()
+        if label is not None:
+            current = int(label)
+        elif int(target) <= current:
+            return True
+    return False
 
 
 def _is_unrolled(text: str) -> bool:

@@ -130,6 +130,30 @@ def test_what_runs_once_is_a_piece_of_its_own():
     assert [rest.count(f"declare void @{name}(ptr)") for name in (*defined(a), *defined(b))] == [1, 1]
 
 
+def test_constants_are_in_both_pieces_that_need_them():
+    constant = "llvm.mlir.global internal constant @c(7 : i32) : i32\n"
+    address = "  %a = llvm.mlir.addressof @c : !llvm.ptr"
+    once = cold(large("prepare", 3, address, linkage=""))
+    *_, prepare, rest = pieces_of(
+        constant,
+        function("entry", call("frame"), ""),
+        function("frame", call("a", "b") + "\n" + address),
+        KERNELS,
+        once,
+    )
+    assert defined(prepare) == ["prepare"]
+    assert all(text.count("@c = internal constant") == 1 for text in (prepare, rest))
+    variable = constant.replace("internal constant", "internal")
+    *_, rest = pieces_of(
+        variable,
+        function("entry", call("frame"), ""),
+        function("frame", call("a", "b") + "\n" + address),
+        KERNELS,
+        once,
+    )
+    assert defined(rest) == ["entry", "frame", "prepare"], "what is written must be one"
+
+
 @pytest.mark.parametrize(
     "once",
     [
