@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import cast
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import AnyFloat, StringAttr, VectorType
+from xdsl.dialects.builtin import AnyFloat, IntegerType, StringAttr, VectorType
 from xdsl.ir import SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, traits_def
 from xdsl.traits import Pure
@@ -14,13 +14,13 @@ from xdsl.utils.exceptions import VerifyException
 from ...core.ir.reprs import ShownOp
 from .ops import is_tile
 
-KINDS = ("addf", "maximumf", "minimumf", "maxnumf")
+KINDS = ("addf", "maximumf", "minimumf", "maxnumf", "addi")
 
 
 @irdl_op_definition
 class ReduceOp(ShownOp):
     """
-    The sum, maximum or minimum of all elements of a tile of floats.
+    The sum, maximum or minimum of all elements of a tile of floats, or the sum of integers, which wraps.
 
         %s = tile.reduce "addf", %t : vector<1x64xf32> -> f32
         %m = tile.reduce "maximumf", %t fastmath<nsz> : vector<1x64xf32> -> f32
@@ -52,7 +52,8 @@ class ReduceOp(ShownOp):
         if self.kind.data not in KINDS:
             raise VerifyException(f"the kind is '{self.kind.data}', expected one of {', '.join(KINDS)}")
         type_ = cast(VectorType, self.tile.type)
-        if not is_tile(type_) or not isinstance(type_.element_type, AnyFloat):
-            raise VerifyException(f"the tile has type {type_}, expected rows and columns of floats")
+        wanted, name = (IntegerType, "integers") if self.kind.data == "addi" else (AnyFloat, "floats")
+        if not is_tile(type_) or not isinstance(type_.element_type, wanted):
+            raise VerifyException(f"the tile has type {type_}, expected rows and columns of {name}")
         if self.result.type != type_.element_type:
             raise VerifyException(f"the result is {self.result.type}, expected {type_.element_type}")

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import field
 
 from xdsl.dialects import arith, memref, scf
-from xdsl.dialects.builtin import Float32Type, IndexType, MemRefType, NoneAttr, bf16, f16, f32, i1, i8, i16, i32
+from xdsl.dialects.builtin import IndexType, MemRefType, NoneAttr, bf16, f16, f32, i1, i8, i16, i32
 from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
@@ -33,10 +33,11 @@ COMBINING: dict[type[Operation], str] = {
     arith.MaximumfOp: "maximumf",
     arith.MinimumfOp: "minimumf",
     arith.MaxnumfOp: "maxnumf",
+    arith.AddiOp: "addi",
 }
 EXTREMES = ("maximumf", "minimumf")
 """Kinds that pass NaNs on."""
-IDENTITY = {"addf": 0.0, "maximumf": float("-inf"), "minimumf": float("inf"), "maxnumf": float("-inf")}
+IDENTITY = {"addf": 0.0, "maximumf": float("-inf"), "minimumf": float("inf"), "maxnumf": float("-inf"), "addi": 0}
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,7 @@ class Reduction:
     """A carried value: `argument` inside the loop, next `update`, which combines it with one other number."""
 
     argument: SSAValue
-    update: arith.AddfOp | arith.MaximumfOp | arith.MinimumfOp | arith.MaxnumfOp
+    update: arith.AddfOp | arith.MaximumfOp | arith.MinimumfOp | arith.MaxnumfOp | arith.AddiOp
 
     @property
     def kind(self) -> str:
@@ -103,12 +104,14 @@ def vector_body(loop: scf.ForOp, beside_products: bool = False) -> VectorBody | 
     """
     Returns the parts of the body of `loop`, or None where there is one that has no form on tiles.
 
-    With `beside_products` it may load and store bytes that are made of floats or become such, or compute nothing.
+    With `beside_products` it may load and store bytes that are made of floats or become such, or compute nothing. It
+    may sum up bytes anywhere.
     """
     extent = extent_of(loop)
     if extent is None:
         return None
-    found = VectorBody(loop, extent, (*STORED, i8) if beside_products else STORED)
+    sums = bool(loop.iter_args) and all(value.type == i32 for value in loop.iter_args)
+    found = VectorBody(loop, extent, (*STORED, i8) if beside_products or sums else STORED)
     steps: dict[SSAValue, int] = {found.variable: 1}
     for op in found.block.ops:
         if isinstance(op, scf.YieldOp):
@@ -205,22 +208,22 @@ def _reductions(body: VectorBody) -> bool:
     assert isinstance(last, scf.YieldOp)
     for argument, value in zip(body.block.args[1:], last.arguments, strict=True):
         update = value.owner
-        if not isinstance(update, arith.AddfOp | arith.MaximumfOp | arith.MinimumfOp | arith.MaxnumfOp):
+        if not isinstance(update, arith.AddfOp | arith.MaximumfOp | arith.MinimumfOp | arith.MaxnumfOp | arith.AddiOp):
             return False
         if isinstance(update, arith.AddfOp) and FastMathFlag.REASSOC not in update.fastmath.data:
             return False
         others = [operand for operand in update.operands if operand is not argument]
         if len(others) != 1 or len(list(argument.uses)) != 1 or len(list(value.uses)) != 1:
             return False
-        if update not in body.computed or argument.type != Float32Type():
+        if update not in body.computed or argument.type != (i32 if isinstance(update, arith.AddiOp) else f32):
             return False
         body.reductions.append(Reduction(argument, update))
     return True
 
 
 def _bytes_are_floats(body: VectorBody) -> bool:
-    """Returns whether bytes that are loaded or stored are copied as they are, or are floats in between."""
-    if all(isinstance(op, arith.ConstantOp) for op in body.computed):
+    """Returns whether bytes that are loaded or stored are copied as they are or summed up, or are floats in between."""
+    if all(isinstance(op, arith.ConstantOp) for op in body.computed) or any(r.kind == "addi" for r in body.reductions):
         return True
     if not any(op.memref.type.element_type == i8 for op in body.moving):  # pyright: ignore[reportAttributeAccessIssue]
         return True

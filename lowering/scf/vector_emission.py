@@ -78,8 +78,11 @@ class _TileLoops:
         Returns a tile to start from for each sum, maximum or minimum. After those come the tiles that say where the
         numbers of maxima and minima were no NaNs, one for each number.
         """
-        type_ = VectorType(f32, [1, columns])
-        found = [DenseIntOrFPElementsAttr.from_list(type_, [IDENTITY[each.kind]]) for each in self.body.reductions]
+        types = [VectorType(each.argument.type, [1, columns]) for each in self.body.reductions]  # pyright: ignore
+        found: list[DenseIntOrFPElementsAttr] = [
+            DenseIntOrFPElementsAttr.from_list(type_, [IDENTITY[each.kind]])  # pyright: ignore
+            for type_, each in zip(types, self.body.reductions, strict=True)
+        ]
         clean = DenseIntOrFPElementsAttr.from_list(VectorType(i1, [1, columns]), [1])
         found += [clean for _ in self.tested]
         return [self.add(arith.ConstantOp(each)).results[0] for each in found]
@@ -88,6 +91,10 @@ class _TileLoops:
         """Returns the numbers so far, combined with all elements of the tiles."""
         result: list[SSAValue] = []
         for total, found, each in zip(totals, self._with_nans(tiles), self.body.reductions, strict=True):
+            if isinstance(each.update, arith.AddiOp):
+                number = self.add(tile.ReduceOp(each.kind, found)).results[0]
+                result.append(self.add(arith.AddiOp(total, number)).results[0])
+                continue
             number = self.add(tile.ReduceOp(each.kind, found, each.update.fastmath)).results[0]
             result.append(self.add(type(each.update)(total, number, each.update.fastmath)).results[0])
         return result

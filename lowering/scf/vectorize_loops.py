@@ -52,8 +52,8 @@ class VectorizeLoopsPass(StepwellPass):
         } {stepwell.loop = "no-unroll"}
 
     Sums, maxima and minima that may be regrouped are carried as tiles, and `tile.reduce` makes numbers of them at
-    the end. A condition that is the same in all iterations goes out of the loop (`unswitch.py`).
-    The rest of the iterations is a narrower row, or two. A loop that sums up the values that the one
+    the end. So are sums in i32, also of bytes. A condition that is the same in all iterations goes out of the loop
+    (`unswitch.py`). The rest of the iterations is a narrower row, or two. A loop that sums up the values that the one
     before it stored runs together with it (`jam_loops.py`). A loop that looks bytes up in a table of 256 keeps the
     table in registers (`byte_tables.py`). Loops after each other on a row prefetch the next one
     (`row_prefetch.py`). Arithmetic on f16 and bf16 is done in f32, as `expand-math` does it, and rows of them that

@@ -186,6 +186,8 @@ def _reduce(scope: Scope, op: Any) -> Step:
         values = np.asarray(frame[tile])
         if kind == "addf":
             frame[result] = round_to(np.sum(widen(values)), values.dtype)[()]
+        elif kind == "addi":
+            frame[result] = np.sum(values, dtype=values.dtype)
         else:
             frame[result] = reduced(kind, values)
 

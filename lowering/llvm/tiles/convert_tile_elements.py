@@ -7,7 +7,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects import arith, llvm
-from xdsl.dialects.builtin import DenseArrayBase, DenseIntOrFPElementsAttr, IntegerType, VectorType, f32, i32
+from xdsl.dialects.builtin import (
+    DenseArrayBase,
+    DenseIntOrFPElementsAttr,
+    IntegerAttr,
+    IntegerType,
+    VectorType,
+    f32,
+    i32,
+)
 from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import SSAValue
 
@@ -129,6 +137,8 @@ def _flags(op: tile.ReduceOp) -> llvm.FastMathAttr:
 
 def _combined(builder: LLVMBody, op: tile.ReduceOp, a: SSAValue, b: SSAValue) -> SSAValue:
     flags = _flags(op)
+    if op.kind.data == "addi":
+        return builder.binary(llvm.AddOp, a, b, {"overflowFlags": IntegerAttr(0, i32)})
     if op.kind.data == "addf":
         return builder.binary(llvm.FAddOp, a, b, {"fastmathFlags": flags})
     if op.kind.data == "maxnumf":
@@ -140,6 +150,8 @@ def _across(builder: LLVMBody, op: tile.ReduceOp, vector: SSAValue) -> SSAValue:
     element, flags = element_type(vector.type), _flags(op)
     if op.kind.data == "maxnumf":
         return _largest_lane(builder, op, vector)
+    if op.kind.data == "addi":
+        return builder.intrinsic_value("llvm.vector.reduce.add", (vector,), element)
     if op.kind.data == "addf":
         start = builder.float_constant(-0.0, element)
         return builder.intrinsic_value("llvm.vector.reduce.fadd", (start, vector), element, flags)

@@ -32,7 +32,7 @@ func.func @multiply_add(%t: vector<2x20xf32>, %i: vector<2x20xi32>) -> (vector<2
 }
 
 // CHECK-LABEL: @reduce
-func.func @reduce(%t: vector<2x20xf32>) -> (f32, f32, f32, f32) {
+func.func @reduce(%t: vector<2x20xf32>, %i: vector<2x20xi32>) -> (f32, f32, f32, f32, i32) {
   // CHECK: tile.reduce "addf", %t : vector<2x20xf32> -> f32
   %a = tile.reduce "addf", %t : vector<2x20xf32> -> f32
   // CHECK: tile.reduce "maximumf", %t fastmath<nsz> : vector<2x20xf32> -> f32
@@ -41,7 +41,9 @@ func.func @reduce(%t: vector<2x20xf32>) -> (f32, f32, f32, f32) {
   %c = tile.reduce "minimumf", %t : vector<2x20xf32> -> f32
   // CHECK: tile.reduce "maxnumf", %t : vector<2x20xf32> -> f32
   %d = tile.reduce "maxnumf", %t : vector<2x20xf32> -> f32
-  func.return %a, %b, %c, %d : f32, f32, f32, f32
+  // CHECK: tile.reduce "addi", %i : vector<2x20xi32> -> i32
+  %e = tile.reduce "addi", %i : vector<2x20xi32> -> i32
+  func.return %a, %b, %c, %d, %e : f32, f32, f32, f32, i32
 }
 
 // CHECK-LABEL: @prefetch

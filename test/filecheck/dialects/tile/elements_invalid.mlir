@@ -9,7 +9,7 @@ func.func @valid(%t: vector<1x16xf32>) {
 // -----
 
 func.func @kind(%t: vector<1x16xf32>) {
-  // expected-error@+1 {{the kind is 'mulf', expected one of addf, maximumf, minimumf, maxnumf}}
+  // expected-error@+1 {{the kind is 'mulf', expected one of addf, maximumf, minimumf, maxnumf, addi}}
   %a = tile.reduce "mulf", %t : vector<1x16xf32> -> f32
   func.return
 }
@@ -27,6 +27,14 @@ func.func @row(%t: vector<16xf32>) {
 func.func @integers(%t: vector<1x16xi32>) {
   // expected-error@+1 {{the tile has type vector<1x16xi32>, expected rows and columns of floats}}
   %a = tile.reduce "addf", %t : vector<1x16xi32> -> i32
+  func.return
+}
+
+// -----
+
+func.func @sum_of_integers(%t: vector<1x16xf32>) {
+  // expected-error@+1 {{the tile has type vector<1x16xf32>, expected rows and columns of integers}}
+  %a = tile.reduce "addi", %t : vector<1x16xf32> -> f32
   func.return
 }
 

@@ -312,3 +312,42 @@ func.func @no_prefetch_from_near(%x: memref<64x64xf32>, %y: memref<64x64xf32>, %
   }
   func.return
 }
+
+// -----
+
+/// The sum of bytes in 32 bits.
+// CHECK-LABEL: @sum_of_bytes
+// CHECK: scf.for {{.*}} iter_args(%{{.*}} = %{{.*}}) -> (vector<1x64xi32>)
+// CHECK: tile.load %x[%{{.*}}] : memref<64xi8>, vector<1x64xi8>
+// CHECK: arith.extui %{{.*}} : i8 to i32
+// CHECK: %[[S:.*]] = tile.reduce "addi", %{{.*}} : vector<1x64xi32> -> i32
+// CHECK: arith.addi %start, %[[S]] : i32
+func.func @sum_of_bytes(%x: memref<64xi8>, %start: i32) -> i32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %n = arith.constant 64 : index
+  %s = scf.for %i = %c0 to %n step %c1 iter_args(%t = %start) -> (i32) {
+    %a = memref.load %x[%i] : memref<64xi8>
+    %b = arith.extui %a : i8 to i32
+    %d = arith.addi %t, %b : i32
+    scf.yield %d : i32
+  } {stepwell.loop = "vectorize"}
+  func.return %s : i32
+}
+
+// -----
+
+/// The sums of bytes wrap in 8 bits.
+// CHECK-LABEL: @no_sum_in_bytes
+// CHECK-NOT: tile.reduce
+func.func @no_sum_in_bytes(%x: memref<64xi8>, %start: i8) -> i8 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %n = arith.constant 64 : index
+  %s = scf.for %i = %c0 to %n step %c1 iter_args(%t = %start) -> (i8) {
+    %a = memref.load %x[%i] : memref<64xi8>
+    %d = arith.addi %t, %a : i8
+    scf.yield %d : i8
+  } {stepwell.loop = "vectorize"}
+  func.return %s : i8
+}
