@@ -40,6 +40,12 @@ def test_a_long_program_of_calls_is_left_as_it_is() -> None:
     assert effort_for(program, 2) == effort_for(program, 0) == Effort(0, code=0)
     status = "b0:\n  br i1 %c, label %b1, label %b2\nb1:\n  br label %b2\nb2:\n  %s = phi i32 [ 0, %b0 ], [ 1, %b1 ]\n"
     assert effort_for(program.replace("{\n", "{\n" + status), 2) == Effort(0, code=0), "nothing branches back"
+    for computed in (
+        "  %f = fmul float %a, %b\n",
+        "  %v = load <16 x i8>, ptr %p\n",
+        "  %n = add i32 %a, %b\n" * 30000,
+    ):
+        assert effort_for(program.replace("{\n", "{\n" + computed), 2) == Effort(2), computed[:20]
     loop = "b0:\n  br label %b1\nb1:\n  br i1 %c, label %b1, label %b2\nb2:\n"
     assert effort_for(program.replace("{\n", "{\n" + loop), 2) == Effort(2)
     assert effort_for("define i32 @_stepwell_entry_main() {\n" + "  call void @a()\n" * 40 + "}\n", 2) == Effort(2)
