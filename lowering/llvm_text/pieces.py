@@ -280,8 +280,8 @@ def kernel_groups(module: ModuleOp, written: Collection[tuple[int, ...]] = ()) -
     for group in found:
         (large if group.key in written or group.is_large else small).append(group)
     once = [group for group in small if group.runs_once]
-    calls = sum(len(walk(ops[name])) for name in frame) >= LONG_OPS
-    return [*large, *_batches([group for group in small if group not in once], calls), *_batches(once, calls)]
+    is_long = sum(len(walk(ops[name])) for name in frame) >= LONG_OPS
+    return [*large, *_batches([group for group in small if group not in once], is_long), *_batches(once, is_long)]
 
 
 def _batches(small: Sequence[Group], whole: bool) -> list[Group]:

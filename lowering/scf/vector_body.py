@@ -212,6 +212,8 @@ def _reductions(body: VectorBody) -> bool:
             return False
         if isinstance(update, arith.AddfOp) and FastMathFlag.REASSOC not in update.fastmath.data:
             return False
+        if isinstance(update, arith.AddiOp) and update.overflow_flags != arith.IntegerOverflowAttr("none"):
+            return False  # Parts of a sum may overflow where the whole does not.
         others = [operand for operand in update.operands if operand is not argument]
         if len(others) != 1 or len(list(argument.uses)) != 1 or len(list(value.uses)) != 1:
             return False

@@ -84,9 +84,7 @@ def attention_program(seed: int) -> Program:
         f"%o = graph.matmul %p, %v : ({scores}, {k}) -> {q}",
         f"%r = graph.permute_dims %o, axes = [1, 0, 2] : ({q}) -> {moved}",
     ]
-    text = function_text("main", [("%q", q), ("%k", k), ("%v", k)], lines, [("%r", moved)])
-    arrays = [arrays_of(seed + n, spec.shape, "f32", "moderate") for n, spec in enumerate((q, k, k))]
-    return Program(text, arrays, [], 1.0)
+    return _on_tensors(seed, [("%q", q), ("%k", k), ("%v", k)], lines, moved)
 
 
 def residual_program(seed: int) -> Program:
@@ -101,9 +99,13 @@ def residual_program(seed: int) -> Program:
         f"%s = graph.{choose.element(('add', 'multiply'))} %p, %m : ({z}, {z}) -> {z}",
         f"%r = graph.{last} %s : ({z}) -> {z}",
     ]
-    text = function_text("main", [("%x", x), ("%w", w), ("%z", z)], lines, [("%r", z)])
-    arrays = [arrays_of(seed + n, spec.shape, "f32", "moderate") for n, spec in enumerate((x, w, z))]
-    return Program(text, arrays, [], 1.0)
+    return _on_tensors(seed, [("%x", x), ("%w", w), ("%z", z)], lines, z)
+
+
+def _on_tensors(seed: int, inputs: list[tuple[str, TensorSpec]], lines: list[str], result: TensorSpec) -> Program:
+    """A program on f32 tensors whose result is `%r`."""
+    arrays = [arrays_of(seed + number, spec.shape, "f32", "moderate") for number, (_, spec) in enumerate(inputs)]
+    return Program(function_text("main", inputs, lines, [("%r", result)]), arrays, [], 1.0)
 
 
 PROGRAMS = (rows_program, attention_program, siblings_program, residual_program, attention_program)

@@ -351,3 +351,21 @@ func.func @no_sum_in_bytes(%x: memref<64xi8>, %start: i8) -> i8 {
   } {stepwell.loop = "vectorize"}
   func.return %s : i8
 }
+
+// -----
+
+/// The whole sum does not overflow, but sums of a lane may.
+// CHECK-LABEL: @no_sum_without_overflow
+// CHECK-NOT: tile.reduce
+func.func @no_sum_without_overflow(%x: memref<64xi8>, %start: i32) -> i32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %n = arith.constant 64 : index
+  %s = scf.for %i = %c0 to %n step %c1 iter_args(%t = %start) -> (i32) {
+    %a = memref.load %x[%i] : memref<64xi8>
+    %b = arith.extsi %a : i8 to i32
+    %d = arith.addi %t, %b overflow<nsw> : i32
+    scf.yield %d : i32
+  } {stepwell.loop = "vectorize"}
+  func.return %s : i32
+}
