@@ -5,13 +5,24 @@ from __future__ import annotations
 from xdsl.interfaces import ConditionallySpeculatableInterface
 from xdsl.irdl import irdl_op_definition
 
+from ...te.dtypes import integer_range
 from ..traits import MayFail
 from . import shapes
-from .base import ANY, GraphOp, PureGraphOp, tensor_operand, tensor_operands, tensor_result, tensor_results
+from .base import (
+    ANY,
+    GraphOp,
+    PureGraphOp,
+    plain_properties,
+    tensor_operand,
+    tensor_operands,
+    tensor_result,
+    tensor_results,
+)
 from .element_types import check_number
 from .normal_form import AXES, AXIS, ELEMENT, NEW_SHAPE, STEPS, AxesKind
 from .properties import INTEGER, INTEGERS, optional_prop, prop
-from .shapes import Shaped
+from .shapes import Shaped, normalise_axis
+from .signature import shaped_of
 
 
 @irdl_op_definition
@@ -237,7 +248,7 @@ class TakeOp(MayFail, ConditionallySpeculatableInterface, GraphOp):
 
     Shapes: the shape of `indices` stands in place of `axis`.
     A negative index counts from the end: the extent is added once.
-    Fails: index out of range.
+    Fails: index out of range. A table with an element for each index that the type of `indices` has never fails.
 
     ```mlir
     %y = graph.take %x, %i, axis = 1 : (tensor<4x8xf32>, tensor<3xi64>) -> tensor<4x3xf32>
@@ -254,6 +265,12 @@ class TakeOp(MayFail, ConditionallySpeculatableInterface, GraphOp):
     @classmethod
     def infer(cls, x: Shaped, indices: Shaped, *, axis: int) -> tuple[Shaped, ...]:
         return (Shaped(shapes.take(x.shape, indices.shape, axis), x.dtype),)
+
+    def may_fail(self) -> bool:
+        x, indices = (shaped_of(value.type, "operand") for value in self.operands)
+        extent = x.shape[normalise_axis(plain_properties(self)["axis"], len(x.shape))]
+        least, greatest = integer_range(indices.dtype)
+        return extent is None or not -extent <= least <= greatest < extent
 
     def is_speculatable(self) -> bool:
         return not self.may_fail()

@@ -13,9 +13,14 @@ from ...analysis.op_kind import facts_of_op
 from ...analysis.post_dominators import PostDominators
 from ...analysis.reduced_rows import Rows, Sizes, without_ones
 from ...dialects.graph.calls import CallKernelOp
+from ...dialects.graph.movement import TakeOp
+from ...dialects.graph.signature import shaped_of
 from ...dialects.traits import is_pure
 from ...lazy_dataclass import dataclass
 from ...patterns.language.constants import is_constant_op
+from ...te.dtypes import bit_width
+
+TABLE_BYTES = 256
 
 MOST_BETWEEN = 64
 """The most groups between a producer and its post-dominator. Farther apart, the two are not merged."""
@@ -90,7 +95,7 @@ class Groups:
     def __post_init__(self) -> None:
         self.post_dominators = PostDominators(self.block)
         for op in self.block.ops:
-            if is_member(op) and (facts := self._facts(op)).kind is not OpKind.OPAQUE:
+            if is_member(op) and (facts := self._facts(op)).kind is not OpKind.OPAQUE and not looks_up_bytes(op):
                 self.facts[op] = facts
                 self._of[op] = Group(op, facts.kind, facts.rows)
 
@@ -183,4 +188,15 @@ def is_member(op: Operation) -> bool:
     return tensors and is_pure(op) and not is_constant_op(op)
 
 
-__all__ = ["Group", "Groups", "is_member", "merged_kind", "shape_of_value", "sizes_of", "without_ones"]
+def looks_up_bytes(op: Operation) -> bool:
+    """
+    Returns whether `op` looks up bytes in a table of all 256. Machines do so for a whole register at once, where its
+    loop does nothing else (`lowering/scf/byte_tables.py`).
+    """
+    if not isinstance(op, TakeOp):
+        return False
+    table, indices = (shaped_of(value.type, "operand") for value in op.operands)
+    return table.shape == (TABLE_BYTES,) and bit_width(table.dtype) == 8 and indices.dtype == "ui8"
+
+
+__all__ = ["Group", "Groups", "is_member", "looks_up_bytes", "merged_kind", "shape_of_value", "sizes_of", "without_ones"]

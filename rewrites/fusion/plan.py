@@ -20,7 +20,7 @@ from ...analysis.post_dominators import PostDominators
 from ...core.messages.diagnostics import fail
 from ...dialects.traits import LoopSemantics, LoopTemplate, is_pure, may_fail
 from ...patterns.language.functions import functions_of, is_closed
-from .groups import is_member
+from .groups import is_member, looks_up_bytes
 from .siblings import UnitOf, obstacle
 
 GROUP = "graph.group"
@@ -201,6 +201,8 @@ def why_opaque(op: Operation) -> str | None:
         return "it has an effect"
     if may_fail(op):
         return "it may fail at run time"
+    if looks_up_bytes(op):
+        return "bytes are looked up by the register in a loop of their own"
     if not is_member(op) or (not isinstance(op, LoopSemantics | LoopTemplate) and op.name != "graph.call_kernel"):
         return "it is no computation on tensors"
     if kind_of_op(op) is OpKind.OPAQUE:
