@@ -24,13 +24,25 @@ def _spread(properties: Properties, values: Array, x: Array) -> Array:
 def _quantize(properties: Properties, x: Array, scale: Array, zero_point: Array) -> tuple[Array, ...]:
     own = single_op_dtype(x.dtype)
     with np.errstate(all="ignore"):
-        quotient = convert(x.astype(own) / _spread(properties, scale, x).astype(own), x.dtype)
-        if is_float(zero_point.dtype):
-            greatest = own.type(ml_dtypes.finfo(zero_point.dtype).max)
-            total = quotient.astype(own) + convert(_spread(properties, zero_point, x), own)
-            return (convert(np.clip(total, -greatest, greatest), zero_point.dtype),)
-        steps = np.rint(quotient.astype(own))
-        return (convert(steps + convert(_spread(properties, zero_point, x), own), zero_point.dtype),)
+        steps = convert(x.astype(own) / _spread(properties, scale, x).astype(own), x.dtype)
+        return _saturated(steps, _spread(properties, zero_point, x))
+
+
+def _requantize(properties: Properties, x: Array, multiplier: Array, zero_point: Array) -> tuple[Array, ...]:
+    own = single_op_dtype(multiplier.dtype)
+    with np.errstate(all="ignore"):
+        steps = convert(x, multiplier.dtype).astype(own) * _spread(properties, multiplier, x).astype(own)
+        return _saturated(convert(steps, multiplier.dtype), zero_point)
+
+
+def _saturated(steps: Array, zero_point: Array) -> tuple[Array, ...]:
+    """The numbers of steps that floats are, in the element type of the zero points."""
+    own = single_op_dtype(steps.dtype)
+    if is_float(zero_point.dtype):
+        greatest = own.type(ml_dtypes.finfo(zero_point.dtype).max)
+        total = steps.astype(own) + convert(zero_point, own)
+        return (convert(np.clip(total, -greatest, greatest), zero_point.dtype),)
+    return (convert(np.rint(steps.astype(own)) + convert(zero_point, own), zero_point.dtype),)
 
 
 def _dequantize(properties: Properties, x: Array, scale: Array, zero_point: Array) -> tuple[Array, ...]:
@@ -64,5 +76,6 @@ def _matmul_packed(
 OPS: dict[str, Any] = {
     "graph.quantize": _quantize,
     "graph.dequantize": _dequantize,
+    "graph.requantize": _requantize,
     "graph.matmul_packed": _matmul_packed,
 }

@@ -157,7 +157,7 @@ from .normalisation import (
 )
 from .pooling import AvgPool2dOp, MaxPool2dOp
 from .properties import BOOL, ELEMENT_TYPE, FLOAT, INTEGER, INTEGERS, NUMBER, PropertyKind, optional_prop, prop
-from .quantisation import DequantizeOp, MatmulPackedOp, QuantizeOp
+from .quantisation import DequantizeOp, MatmulPackedOp, QuantizeOp, RequantizeOp
 from .reduction import AllOp, AnyOp, ArgmaxOp, ArgminOp, LogSoftmaxOp, MaxOp, MeanOp, MinOp, ProdOp, SoftmaxOp, SumOp
 from .sampling import PoolRegionsOp, ResampleOp, SampleOp
 from .scans import CumulativeProdOp, CumulativeSumOp
@@ -290,6 +290,7 @@ __all__ = [
     "PureTemplateOp",
     "QuantizeOp",
     "ReluOp",
+    "RequantizeOp",
     "ResampleOp",
     "ReshapeOp",
     "RightShiftOp",

@@ -18,6 +18,9 @@ PACKED_BITS: Final = (4, 8)
 QUANTISED: Final = (*SMALL_INTEGERS, "i8", "ui8", "i16", "ui16", "i32", *STORED_FLOATS)
 """Element types of quantised tensors."""
 
+SUMS: Final = "i32"
+"""The element type of sums of products of quantised numbers."""
+
 
 def _check(x: Shaped, scale: Shaped, zero_point: Shaped, axis: int, block_size: int) -> None:
     """Raises `ShapeError` unless scale and zero point are one for all, one per index of `axis`, or one per block."""
@@ -105,6 +108,53 @@ class DequantizeOp(PureGraphOp):
     def infer(cls, x: Shaped, scale: Shaped, zero_point: Shaped, *, axis: int, block_size: int) -> tuple[Shaped, ...]:
         _check(x, scale, zero_point, axis, block_size)
         return (Shaped(x.shape, scale.dtype),)
+
+
+@irdl_op_definition
+class RequantizeOp(PureGraphOp):
+    """
+    Quantises sums of products of quantised numbers, `result = saturate(round(x * multiplier) + zero_point)`.
+
+    The multiplier is what one of the sums stands for, in steps of the result: the scales of both factors over that of
+    the result. It may as well be one over the scale of floats.
+
+    Shapes: `multiplier` is a scalar, or a vector along `axis`. `zero_point` is a scalar.
+    Numerics: sums of 32 bits are converted to the type of `multiplier`. The product is rounded to that type, then to
+    the nearest integer, halves to even. The sum is one of f32 (f64 for f64). It saturates as in `graph.quantize`, and
+    becomes a float of 8 bits as there.
+
+    ```mlir
+    %q = graph.requantize %sums, %multiplier, %zero_point, axis = 1
+        : (tensor<4x8xi32>, tensor<8xf32>, tensor<ui8>) -> tensor<4x8xui8>
+    ```
+
+    Source: B. Jacob et al., Quantization and Training of Neural Networks for Efficient Integer-Arithmetic-Only
+    Inference, CVPR 2018, section 2.2.
+    """
+
+    name = "graph.requantize"
+
+    operand = tensor_operand("FS", "x")
+    multiplier = tensor_operand("F", "multiplier")
+    zero_point = tensor_operand("SUQE", "zero_point")
+    axis = prop(AXIS, 1)
+    result = tensor_result()
+
+    @classmethod
+    def infer(cls, x: Shaped, multiplier: Shaped, zero_point: Shaped, *, axis: int) -> tuple[Shaped, ...]:
+        if x.dtype not in (SUMS, multiplier.dtype):
+            raise ShapeError(f"operand has element type {x.dtype}, expected {SUMS} or {multiplier.dtype} of multiplier")
+        if zero_point.dtype not in QUANTISED:
+            raise ShapeError(f"zero_point has element type {zero_point.dtype}, expected one of {', '.join(QUANTISED)}")
+        if zero_point.shape:
+            raise ShapeError(f"zero_point is {text(zero_point.shape)}, expected a scalar")
+        if multiplier.shape:
+            position = normalise_axis(axis, len(x.shape))
+            expected = x.shape[position : position + 1]
+            if not compatible(multiplier.shape, expected):
+                what = f"the extent of axis {axis} of {text(x.shape)}"
+                raise ShapeError(f"multiplier is {text(multiplier.shape)}, expected () or {text(expected)}: {what}")
+        return (Shaped(x.shape, zero_point.dtype),)
 
 
 def _packed_shapes(outputs: int | None, inputs: int | None, bits: int, block_size: int) -> tuple[Shape, Shape]:

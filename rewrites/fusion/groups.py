@@ -199,4 +199,13 @@ def looks_up_bytes(op: Operation) -> bool:
     return table.shape == (TABLE_BYTES,) and bit_width(table.dtype) == 8 and indices.dtype == "ui8"
 
 
-__all__ = ["Group", "Groups", "is_member", "looks_up_bytes", "merged_kind", "shape_of_value", "sizes_of", "without_ones"]
+__all__ = [
+    "Group",
+    "Groups",
+    "is_member",
+    "looks_up_bytes",
+    "merged_kind",
+    "shape_of_value",
+    "sizes_of",
+    "without_ones",
+]

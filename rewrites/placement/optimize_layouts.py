@@ -30,7 +30,7 @@ from ...dialects.graph.movement import (
 )
 from ...dialects.graph.normalisation import BatchNormOp, BiasAddOp, GroupNormOp, InstanceNormOp
 from ...dialects.graph.pooling import Pool2dOp
-from ...dialects.graph.quantisation import DequantizeOp, QuantizeOp
+from ...dialects.graph.quantisation import DequantizeOp, QuantizeOp, RequantizeOp
 from ...dialects.graph.reduction import ArgReductionOp, AxisNormalisationOp, ReductionOp
 from ...dialects.graph.sampling import ResampleOp
 from ...dialects.traits import constant_kind
@@ -383,6 +383,7 @@ _FOLLOWERS: tuple[tuple[type[Operation], Callable[[_Images, Operation], None]], 
     (ResampleOp, _Images._resampling),  # pyright: ignore[reportPrivateUsage]
     (QuantizeOp, _Images._conversion),  # pyright: ignore[reportPrivateUsage]
     (DequantizeOp, _Images._conversion),  # pyright: ignore[reportPrivateUsage]
+    (RequantizeOp, _Images._conversion),  # pyright: ignore[reportPrivateUsage]
     (ReshapeOp, _Images._repetition),  # pyright: ignore[reportPrivateUsage]
     *(
         (kind, _Images._along_axis)  # pyright: ignore[reportPrivateUsage]

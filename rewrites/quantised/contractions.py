@@ -33,7 +33,7 @@ from ...patterns.language.registry import Thing, builder, condition
 from ...te.dtypes import SMALL_INTEGERS
 from ..inference.quantisation import dtype_of, emit, shape_of
 from .moves import FLIP, full
-from .scales import is_prepared
+from .scales import is_prepared, product, reshaped
 
 LEAST_EXTENT: Final = 16
 """Outputs, and channels, from which on machines have products of bytes for convolutions."""
@@ -153,7 +153,7 @@ def _times(match: Match, factor: int, sums: SSAValue, more: int = 0) -> SSAValue
 
 def _scaled(match: Match, sums: SSAValue, op: Operation, data: DequantizeOp, scales: SSAValue) -> Sequence[SSAValue]:
     """Returns the real numbers that `sums` stand for."""
-    factor = emit(match, "multiply", data.operands[1], scales)
+    factor = product(match, data.operands[1], scales)
     real = emit(match, "astype", sums, dtype="f32")
     return match.create("graph.multiply", [real, factor], [op.results[0].type]).results
 
@@ -176,7 +176,7 @@ def integer_conv2d(match: Match, op: Conv2dOp, data: DequantizeOp, kernel: Dequa
         sums = emit(match, "subtract", sums, emit(match, "reshape", less, shape=spread))
     scales = kernel.operands[1]
     if shape_of(scales):
-        scales = emit(match, "reshape", scales, shape=spread)
+        scales = reshaped(match, scales, spread)
     return _scaled(match, sums, op, data, scales)
 
 

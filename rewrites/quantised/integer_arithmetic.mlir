@@ -76,12 +76,21 @@ pattern.rule "packed-matmul" rounding doc "matmul(x, dequantize(w)) reads consta
   where float32(%root), byte-or-less(%w), prepared(%kernel) remark "kept on floats: the weights are not known at load",
     blocks-of-columns(%kernel) remark "kept on floats: the scales are not those of columns or of whole blocks of them"
 
-// Scales.
 // Scales. What constants and weights make is computed once, when weights are loaded. So the way from sums to bytes is a
 // product, a sum and a rounding.
 
-pattern.rule "scaled-by-reciprocal" quantised doc "quantize(x, s, z) = quantize(x * (1 / s), 1, z) for a constant s" :
-  quantize(%x, constant %s, %z) => @quantized-product(%root, %s) where not-one(%s)
+pattern.rule "requantised-sums" quantised doc "quantize(x * f, s, z) = requantize(x, f * (1 / s), z) for sums of integers x and constants f and s, one f for all or for each index of an axis"
+  : quantize((astype(%x has dtype i32) * %f) as %real, constant %s, constant %z)
+    => @requantised-sums(%root, %x, %f, %s)
+  where single-user(%real), prepared(%f), not-one(%s)
+
+pattern.rule "scaled-offset" quantised doc "quantize(x * f + b, s, z) = quantize(x * (f * (1 / s)) + (b * (1 / s) + z), 1, 0) for sums of integers x and constants f, b, s and z"
+  : quantize((((astype(%x has dtype i32) as %sums) * %f as %real) + %b) as %total, constant %s, constant %z)
+    => @offset-quantize(%root, %sums, %f, %b, %s, %z)
+  where single-user(%real), single-user(%total), prepared(%f), prepared(%b), not-one(%s)
+
+pattern.rule "scaled-by-reciprocal" quantised doc "quantize(x, s, z) = requantize(x, 1 / s, z) for constants s and z" :
+  quantize(%x, constant %s, constant %z) => @requantised(%root, %x, %s) where not-one(%s)
 
 pattern.rule "scaled-sums" quantised doc "(x * f + b) * r = x * (f * r) + b * r for constants f, b and r" :
   ((astype(%x has dtype i32) as %sums) * %f + %b as %real) * %r => %sums * (%f * %r) + %b * %r
@@ -90,6 +99,3 @@ pattern.rule "scaled-sums" quantised doc "(x * f + b) * r = x * (f * r) + b * r 
 pattern.rule "scaled-products" quantised doc "(x * f) * r = x * (f * r) for constants f and r" :
   ((astype(%x has dtype i32) as %sums) * %f as %real) * %r => %sums * (%f * %r)
   where float32(%root), prepared(%f), prepared(%r), single-user(%real)
-
-pattern.rule "scaled-offset" quantised doc "quantize(x + b, 1, z) = quantize(x + (b + z), 1, 0) for a constant b" :
-  quantize(%p + %b, 1.0, constant %z) => @offset-quantize(%root, %p, %b, %z) where prepared(%b), not-zero(%z)

@@ -14,7 +14,7 @@ from ...patterns.running.driver import Driver
 from ...patterns.running.selection import selected
 from ..shipped import shipped_rules
 
-STAGES: Final = (("returned",), ("signed", "unsigned"), ("integer", "returned"), ("packed",), ("scaled",))
+STAGES: Final = (("returned",), ("signed", "unsigned"), ("integer", "returned"), ("packed",), ("requantised", "scaled"))
 """
 What the names of rules begin with. Each stage runs to its end before the next: what comes back as it was needs no
 signs, moves part conversions that signs are read from, and scales stay comparable until products are formed. Weights

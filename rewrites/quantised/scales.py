@@ -11,13 +11,15 @@ import numpy as np
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from ...core.ir.kinds import is_kind
-from ...dialects.graph.constants import ConstantOp
+from ...dialects.graph.constants import ConstantOp, FullOp
 from ...dialects.graph.quantisation import DequantizeOp, QuantizeOp
 from ...dialects.traits import LoopSemantics, constant_kind, is_pure
 from ...patterns.language.constants import splat_number
 from ...patterns.language.match import Index, Match, Session, as_value
 from ...patterns.language.registry import Thing, builder, condition
 from ...te.dtypes import integer_range, is_integer
+from ...te.numeric import Array
+from ..constants.constant_values import array_of
 from ..inference.quantisation import converted, dtype_of, emit, shape_of
 from .moves import full
 
@@ -94,12 +96,6 @@ class _Computed(Index):
             known.clear()
 
 
-@condition("not-zero")
-def not_zero(match: Match, thing: Thing) -> bool:
-    """The number is known and not 0."""
-    return splat_number(as_value(thing)) not in (None, 0)
-
-
 @condition("least-number")
 def least_number(match: Match, thing: Thing) -> bool:
     """The integer is the least of its type."""
@@ -108,32 +104,110 @@ def least_number(match: Match, thing: Thing) -> bool:
     return is_integer(dtype) and splat_number(value) == integer_range(dtype)[0]
 
 
-@builder("offset-quantize")
-def offset_quantize(match: Match, op: QuantizeOp, x: Thing, offset: Thing, zero: Thing) -> Sequence[SSAValue] | None:
-    """The `graph.quantize` of x plus an offset, to which the zero point is added before it is rounded."""
-    number = splat_number(as_value(zero))
-    if number is None or dtype_of(as_value(offset)) != "f32":
-        return None
-    moved = emit(match, "add", as_value(offset), full(match, float(number), "f32"))
-    total = emit(match, "add", as_value(x), moved)
-    none = full(match, 0, dtype_of(as_value(zero)), shape_of(as_value(zero)))
-    return match.create(op.name, [total, op.operands[1], none], [op.results[0].type], op.properties).results
-
-
 @condition("not-one")
 def not_one(match: Match, thing: Thing) -> bool:
-    """The number is known, normal as its reciprocal is, and not 1."""
+    """The number is known, of type f32, normal as its reciprocal is, and not 1."""
     number = splat_number(as_value(thing))
-    return isinstance(number, float) and number != 1 and 2.0**-100 < number < 2.0**100
+    known = isinstance(number, float) and number != 1 and 2.0**-100 < number < 2.0**100
+    return known and dtype_of(as_value(thing)) == "f32"
 
 
-@builder("quantized-product")
-def quantized_product(match: Match, op: QuantizeOp, scale: Thing) -> Sequence[SSAValue] | None:
-    """The `graph.quantize` of `x` times one over the scale. Declines scales of other types than f32."""
+def _reciprocal(scale: Thing) -> float:
     number = splat_number(as_value(scale))
-    if not number or dtype_of(as_value(scale)) != "f32":
+    assert number is not None
+    return float(np.float32(1) / np.float32(number))
+
+
+def _scalar(match: Match, zero: SSAValue) -> SSAValue | None:
+    """Returns a zero point without dimensions, or `None` where there are several."""
+    number = splat_number(zero)
+    if not shape_of(zero) or number is None:
+        return None if shape_of(zero) else zero
+    return full(match, number, dtype_of(zero))
+
+
+def _requantised(
+    match: Match, op: QuantizeOp, x: SSAValue, multiplier: SSAValue, axis: int = 1
+) -> Sequence[SSAValue] | None:
+    zero = _scalar(match, op.operands[2])
+    return None if zero is None else (emit(match, "requantize", x, multiplier, zero, axis=axis),)
+
+
+@builder("requantised")
+def requantised(match: Match, op: QuantizeOp, x: Thing, scale: Thing) -> Sequence[SSAValue] | None:
+    """The `graph.requantize` of x by one over the scale. Declines several zero points."""
+    return _requantised(match, op, as_value(x), full(match, _reciprocal(scale), "f32"))
+
+
+@builder("requantised-sums")
+def requantised_sums(
+    match: Match, op: QuantizeOp, sums: Thing, factor: Thing, scale: Thing
+) -> Sequence[SSAValue] | None:
+    """
+    The `graph.requantize` of sums by the factor over the scale. Declines several zero points, factors along several
+    axes, and factors that make the sums larger.
+    """
+    x, given = as_value(sums), as_value(factor)
+    shape, sizes = shape_of(given), shape_of(x)
+    wide = [axis for axis, size in enumerate(shape) if size != 1]
+    if len(wide) > 1 or sizes != shape_of(op.operands[0]) or dtype_of(given) != "f32":
         return None
-    factor = full(match, float(np.float32(1) / np.float32(number)), "f32")
-    x = emit(match, "multiply", op.operands[0], factor)
+    flat = reshaped(match, given, [shape[axis] for axis in wide])
+    multiplier = product(match, flat, full(match, _reciprocal(scale), "f32"))
+    return _requantised(match, op, x, multiplier, len(sizes) - len(shape) + wide[0] if wide else 1)
+
+
+@builder("offset-quantize")
+def offset_quantize(
+    match: Match, op: QuantizeOp, sums: Thing, factor: Thing, offset: Thing, scale: Thing, zero: Thing
+) -> Sequence[SSAValue] | None:
+    """
+    The `graph.quantize` of sums times a factor, plus an offset to which the zero point is added before it is rounded.
+
+    Factor and offset are over the scale. Declines other types than f32.
+    """
+    number = splat_number(as_value(zero))
+    if number is None or {dtype_of(as_value(each)) for each in (factor, offset)} != {"f32"}:
+        return None
+    over = full(match, _reciprocal(scale), "f32")
+    moved = product(match, as_value(offset), over)
+    if number:
+        moved = emit(match, "add", moved, full(match, float(number), "f32"))
+    total = emit(match, "add", emit(match, "multiply", as_value(sums), product(match, as_value(factor), over)), moved)
     one = full(match, 1.0, "f32", shape_of(as_value(scale)))
-    return match.create(op.name, [x, one, op.operands[2]], [op.results[0].type], op.properties).results
+    none = full(match, 0, dtype_of(as_value(zero)), shape_of(as_value(zero)))
+    return match.create(op.name, [total, one, none], [op.results[0].type], op.properties).results
+
+
+# Constants. What they make is a constant at once: each layer has some of these, and folding them later takes longer.
+
+
+def product(match: Match, first: SSAValue, second: SSAValue) -> SSAValue:
+    """Returns the product of two tensors."""
+    numbers, others = _literal(first), _literal(second)
+    if numbers is None or others is None:
+        return emit(match, "multiply", first, second)
+    with np.errstate(all="ignore"):
+        return _constant(match, numbers * others, dtype_of(first))
+
+
+def reshaped(match: Match, value: SSAValue, shape: Sequence[int]) -> SSAValue:
+    """Returns a tensor in another shape."""
+    if list(shape_of(value)) == list(shape):
+        return value
+    numbers = _literal(value)
+    if numbers is None or -1 in numbers.shape:
+        return emit(match, "reshape", value, shape=list(shape))
+    return _constant(match, numbers.reshape(shape), dtype_of(value))
+
+
+def _literal(value: SSAValue) -> Array | None:
+    """Returns the elements of a constant, or `None` for another value."""
+    owner = value.owner
+    return array_of(owner) if isinstance(owner, ConstantOp | FullOp) else None
+
+
+def _constant(match: Match, array: Array, dtype: str) -> SSAValue:
+    if array.ndim == 0:
+        return full(match, array.item(), dtype)
+    return match.add(ConstantOp.from_array(array)).results[0]

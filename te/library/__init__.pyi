@@ -95,6 +95,7 @@ from .pooling import max_pool2d as max_pool2d
 from .quantisation import dequantize as dequantize
 from .quantisation import matmul_packed as matmul_packed
 from .quantisation import quantize as quantize
+from .quantisation import requantize as requantize
 from .reduction import all as all
 from .reduction import any as any
 from .reduction import argmax as argmax

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from operator import mul, truediv
+from typing import Any
+
 from .. import dtypes, ops
 from ..expr import Binary, Expr, TEError, const
 from ..tensor import Tensor, reduce_axis
@@ -33,18 +37,48 @@ def quantize(x: Tensor, scale: Tensor, zero_point: Tensor, axis: int = 1, block_
     require_same_type("quantize", x, scale)
     _require_quantised("quantize", zero_point)
     _check("quantize", x, scale, zero_point, block_size)
-    acc, dtype = dtypes.accumulator(x.dtype), zero_point.dtype
+    return _saturated("quantize", x, scale, zero_point, axis, block_size, truediv)
+
+
+def requantize(x: Tensor, multiplier: Tensor, zero_point: Tensor, axis: int = 1) -> Tensor:
+    """
+    `round(x * multiplier) + zero_point`, saturated to the element type of `zero_point`, which is one number. Sums of
+    32 bits are converted to the type of `multiplier` before.
+
+    `multiplier` holds one element, or one per index of `axis`.
+    """
+    require_float("requantize", multiplier)
+    if x.dtype != "i32":
+        require_same_type("requantize", x, multiplier)
+    _require_quantised("requantize", zero_point)
+    if multiplier.rank > 1 or zero_point.rank:
+        shapes = f"{shape_text(multiplier.shape)} and {shape_text(zero_point.shape)}"
+        raise TEError(f"requantize: multiplier and zero point have shapes {shapes}, expected rank 0 or 1, and 0")
+    return _saturated("requantize", x, multiplier, zero_point, axis, 0, mul)
+
+
+def _saturated(
+    name: str,
+    x: Tensor,
+    scale: Tensor,
+    zero_point: Tensor,
+    axis: int,
+    block_size: int,
+    count: Callable[[Any, Any], Expr],
+) -> Tensor:
+    """Returns the numbers of steps that `count` makes of elements and scales, plus zero points, in their type."""
+    acc, dtype = dtypes.accumulator(scale.dtype), zero_point.dtype
 
     def body(indices: Indices) -> Expr:
-        at = _place("quantize", x, scale, indices, axis, block_size)
-        steps = x[indices] / scale[at]
+        at = _place(name, x, scale, indices, axis, block_size)
+        steps, zero = count(ops.cast(scale.dtype, x[indices]), scale[at]), zero_point[at if zero_point.rank else ()]
         if dtypes.is_float(dtype):
             greatest = dtypes.TABLE[dtype].greatest
-            total = ops.cast(acc, steps) + ops.cast(acc, zero_point[at])
+            total = ops.cast(acc, steps) + ops.cast(acc, zero)
             return ops.cast(dtype, ops.minimum(ops.maximum(total, const(-greatest, acc)), const(greatest, acc)))
-        return ops.cast(dtype, ops.cast(acc, ops.unary("round", steps)) + ops.cast(acc, zero_point[at]))
+        return ops.cast(dtype, ops.cast(acc, ops.unary("round", steps)) + ops.cast(acc, zero))
 
-    return stage("quantize", x.shape, body)
+    return stage(name, x.shape, body)
 
 
 def dequantize(x: Tensor, scale: Tensor, zero_point: Tensor, axis: int = 1, block_size: int = 0) -> Tensor:
