@@ -281,6 +281,12 @@ def _key_function(kind: type[Operation]) -> Callable[[Operation], Hashable | Non
     return key_of if plain else None
 
 
+def depends_on_types(op: Operation) -> bool:
+    """Returns whether an op is as valid as all others of its types and properties."""
+    key_of = _key_function(type(op))
+    return key_of is not None and key_of(op) is not None
+
+
 class VerifiedOps:
     """Ops that have been verified, by what their verification depends on. Its keys keep what they identify alive."""
 

@@ -23,6 +23,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation
 
+from ..attributes import unchecked
 from .points import SourcePoint
 
 STANDARD_INPUT: Final = "<stdin>"
@@ -70,18 +71,12 @@ class LocationFactory:
     def _number(self, value: int) -> IntAttr:
         number = self._numbers.get(value)
         if number is None:
-            number = IntAttr.__new__(IntAttr)
-            object.__setattr__(number, "data", value)
-            self._numbers[value] = number
+            number = self._numbers[value] = IntAttr(value)
         return number
 
     def at(self, offset: int) -> FileLineColLoc:
         line, column = self._counter.line_and_column(offset)
-        location = FileLineColLoc.__new__(FileLineColLoc)
-        object.__setattr__(location, "filename", self._file)
-        object.__setattr__(location, "line", self._number(line))
-        object.__setattr__(location, "column", self._number(column))
-        return location
+        return unchecked(FileLineColLoc, filename=self._file, line=self._number(line), column=self._number(column))
 
 
 def end_of_text_before(text: str, offset: int) -> int:

@@ -21,6 +21,7 @@ from xdsl.irdl import AnyAttr, IRDLOperation, irdl_op_definition, prop_def, trai
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
+from ...core.ir.appending import fill_op
 from ...core.ir.reprs import op_repr
 from ...te.dtypes import TABLE, of_numpy
 from ..traits import ConstantLike, LoopSemantics
@@ -45,6 +46,12 @@ class LiteralOp(IRDLOperation, ABC):
     traits = traits_def(Pure())
 
     result = tensor_result()
+
+    def __init__(
+        self, properties: Mapping[str, Attribute], type_: Attribute, attributes: Mapping[str, Attribute] | None
+    ):
+        fill_op(self, result_types=(type_,), properties=properties)
+        self.attributes.update(attributes or {})
 
     def __repr__(self) -> str:
         with literals.eliding_constants():
@@ -95,7 +102,7 @@ class ConstantOp(LiteralOp):
     traits = traits_def(Pure(), ConstantLike("literal"))
 
     def __init__(self, value: DenseIntOrFPElementsAttr, *, attributes: Mapping[str, Attribute] | None = None):
-        super().__init__(properties={"value": value}, result_types=[value.get_type()], attributes=attributes or {})
+        super().__init__({"value": value}, value.type, attributes)
 
     @classmethod
     def from_values(cls, values: Sequence[Any], type_: TensorType) -> Self:
@@ -198,7 +205,7 @@ class FullOp(LiteralOp, LoopSemantics):
         if isinstance(value, FloatAttr | IntegerAttr):
             value = value.value.data
         scalar = literals.scalar_attribute(value, shaped_of(type_, "the result").dtype)
-        super().__init__(properties={"value": scalar}, result_types=[type_], attributes=attributes or {})
+        super().__init__({"value": scalar}, type_, attributes)
 
     @property
     def plain_value(self) -> int | float | bool:
@@ -266,7 +273,7 @@ class WeightOp(LiteralOp):
 
     def __init__(self, key: str | StringAttr, type_: TensorType, *, attributes: Mapping[str, Attribute] | None = None):
         key = StringAttr(key) if isinstance(key, str) else key
-        super().__init__(properties={"key": key}, result_types=[type_], attributes=attributes or {})
+        super().__init__({"key": key}, type_, attributes)
 
     @property
     def weight_key(self) -> str:

@@ -19,6 +19,7 @@ from xdsl.dialects.builtin import (
     BytesAttr,
     DenseIntOrFPElementsAttr,
     FloatAttr,
+    FloatData,
     IntegerAttr,
     IntegerType,
     TensorType,
@@ -26,6 +27,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute
 from xdsl.utils.exceptions import VerifyException
 
+from ...core.attributes import unchecked
 from ...core.ir.element_types import ATTRIBUTES, dtype_name
 from ...te.dtypes import SIGNED, SMALL_INTEGERS, TABLE, integer_range
 from .element_types import CLASSES, check_number
@@ -137,7 +139,7 @@ def dense_of_bytes(data: bytes, shaped: Shaped) -> DenseIntOrFPElementsAttr:
         data = data.replace(b"\x01", bytes([TRUE_BYTE]))
     if shaped.dtype in SMALL_INTEGERS:
         data = data.translate(_SPREAD[shaped.dtype])
-    attribute = DenseIntOrFPElementsAttr(tensor_type(shaped), BytesAttr(data))  # pyright: ignore
+    attribute = unchecked(DenseIntOrFPElementsAttr, type=tensor_type(shaped), data=BytesAttr(data))
     check_dense(attribute, shaped)
     return attribute
 
@@ -250,7 +252,7 @@ def scalar_attribute(value: Any, dtype: str) -> FloatAttr | IntegerAttr:
     """
     element: Any = ATTRIBUTES[dtype]
     if dtype in CLASSES["F"]:
-        return FloatAttr(rounded(float(value), dtype), element)
+        return unchecked(FloatAttr, value=FloatData(rounded(float(value), dtype)), type=element)
     check_number("the value", value, dtype)
     return IntegerAttr(int(value), element)
 

@@ -23,6 +23,7 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, BlockArgument, OpResult, Region
 
+from ...core.attributes import shared_string, unchecked
 from ...core.messages.collector import patient_collector
 from ...core.messages.diagnostics import Diagnostic, warn
 from ...core.roles import DIMS, NAME
@@ -55,6 +56,8 @@ if TYPE_CHECKING:
 
 Progress = Callable[[int, int], None]
 """Is told how many nodes are done, and how many there are."""
+
+_FIRST_COLUMN: Final = IntAttr(1)
 
 _NOT_IN_NAMES: Final = re.compile(r"[^A-Za-z0-9_$.-]")
 
@@ -312,8 +315,12 @@ class Importer:
 
     def _location(self, number: int, name: str, operator: str | None = None) -> NameLoc:
         """Returns the location of a node: its name, then its operator, then `model.onnx` and its number as the line."""
-        place = FileLineColLoc(StringAttr(self.model.name), IntAttr(max(number, 1)), IntAttr(1))
-        return NameLoc(StringAttr(name), place if operator is None else NameLoc(StringAttr(operator), place))
+        place = unchecked(
+            FileLineColLoc, filename=shared_string(self.model.name), line=IntAttr(max(number, 1)), column=_FIRST_COLUMN
+        )
+        if operator is not None:
+            place = unchecked(NameLoc, desc=shared_string(operator), location=place)
+        return unchecked(NameLoc, desc=StringAttr(name), location=place)
 
     def _explained(self, error: OnnxError, inputs: Sequence[Value | None]) -> OnnxError:
         """Adds a hint to the error of a node: what the model leaves open, where that may be the reason."""

@@ -33,7 +33,7 @@ def check_types(node: NodeProto, inputs: Sequence[Value | None], version: int) -
         name, types, takes_sequence = declared[min(number, len(declared) - 1)]
         if takes_sequence:
             raise ConversionError(f"input {number}, '{name}', is {value.shaped}, expected a sequence")
-        if _kind(value.dtype) not in map(_kind, types):
+        if value.dtype not in types and _kind(value.dtype) not in map(_kind, types):
             expected = " or ".join(dtype for dtype in DTYPES.values() if dtype in types) or "what is not supported"
             raise ConversionError(f"input {number}, '{name}', has element type {value.dtype}, expected {expected}")
 

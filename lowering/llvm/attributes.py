@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 from xdsl.dialects import llvm
-from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, StringAttr, UnitAttr, i32, i64
+from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, UnitAttr, i32, i64
 from xdsl.ir import Attribute
 
 Properties = Mapping[str, Attribute]
@@ -50,12 +50,6 @@ def numbers32(values: tuple[int, ...]) -> DenseArrayBase:
 def segments(*counts: int) -> DenseArrayBase:
     """Returns the `operandSegmentSizes` of an op with operand groups of these sizes."""
     return numbers32(counts)
-
-
-@lru_cache(maxsize=1024)
-def shared_string(text: str) -> StringAttr:
-    """Returns `text` as an attribute, shared."""
-    return StringAttr(text)
 
 
 def fastmath(flags: Attribute | None) -> llvm.FastMathAttr:

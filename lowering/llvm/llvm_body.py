@@ -25,6 +25,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
+from ...core.attributes import shared_string
 from ...core.ir.appending import append_op
 from ...core.ir.symbols import symbol as symbol_of
 from ...dialects import llvm_ext
@@ -44,7 +45,6 @@ from .attributes import (
     number,
     numbers32,
     segments,
-    shared_string,
 )
 from .pieces import is_tile, piece_types, pieces_of
 from .state import ModuleState

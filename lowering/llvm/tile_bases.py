@@ -15,8 +15,9 @@ from typing import Final
 from xdsl.dialects import llvm
 from xdsl.ir import Block, SSAValue
 
+from ...core.attributes import shared_string
 from ...core.ir.walk import ops_in
-from .attributes import NO_BUNDLES, NO_FASTMATH, segments, shared_string
+from .attributes import NO_BUNDLES, NO_FASTMATH, segments
 from .types import PTR
 
 # pyright: reportPrivateUsage=false

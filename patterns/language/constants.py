@@ -46,14 +46,14 @@ def is_float_type(type_: Attribute) -> bool:
 def splat_number(value: SSAValue) -> int | float | None:
     """Returns the number that every element of the constant `value` has, or `None` when there is no such number."""
     attribute = constant_attribute(value)
-    if isinstance(attribute, FloatAttr | IntegerAttr):
-        number = attribute.value.data
-        type_ = element_type(value.type)
-        # A number attribute of graph.full may be an integer literal for a float tensor.
-        return float(number) if isinstance(type_, AnyFloat) else _wrapped(number, type_)
     if isinstance(attribute, DenseIntOrFPElementsAttr):
         return _dense_splat(attribute)
-    return None
+    if not isinstance(attribute, FloatAttr | IntegerAttr):
+        return None
+    number = attribute.value.data
+    type_ = element_type(value.type)
+    # A number attribute of graph.full may be an integer literal for a float tensor.
+    return float(number) if isinstance(type_, AnyFloat) else _wrapped(number, type_)
 
 
 def _wrapped(number: int | float, type_: Attribute) -> int | float | None:

@@ -9,7 +9,7 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
 
-from ...core.ir.structural_hash import Texts, structural_hash_of_ops
+from ...core.ir.structural_hash import Texts
 from ...core.ir.symbols import symbol
 from ...core.messages.origins import Shared, fuse
 from ...core.passes.applications import allowed
@@ -82,10 +82,12 @@ class _Functions:
         self.by_hash: dict[str, str] = {}
 
     def name_of(
-        self, ops: Sequence[Operation], outputs: Sequence[SSAValue], inputs: Sequence[SSAValue], stem: str
+        self, key: str, ops: Sequence[Operation], outputs: Sequence[SSAValue], inputs: Sequence[SSAValue], stem: str
     ) -> str:
-        """Returns the name of a function with copies of `ops` that gives `outputs`, results of some of them."""
-        key = structural_hash_of_ops(ops, inputs, self.texts)
+        """
+        Returns the name of a function with copies of `ops` that gives `outputs`, results of some of them. The key is
+        the same for ops that compute the same.
+        """
         if tuple(outputs) != tuple(ops[-1].results):
             places = {result: f" {number}.{result.index}" for number, op in enumerate(ops) for result in op.results}
             key += "".join(places[value] for value in outputs)  # pyright: ignore[reportArgumentType]
@@ -115,7 +117,7 @@ def _outline(group: Group, made: _Functions) -> None:
     outputs = _outputs(ops)
     root = _gathered(ops) if any(value.owner is not ops[-1] for value in outputs) else ops[-1]
     inputs = captured_values([*copied, *ops])
-    name = made.name_of([*copied, *ops], outputs, inputs, function_stem(ops))
+    name = made.name_of(group.key, [*copied, *ops], outputs, inputs, function_stem(ops))
     # The constructor would take as long as the hash of a group.
     types = [value.type for value in outputs]
     call = func.CallOp.create(operands=inputs, result_types=types, properties={"callee": symbol(name)})

@@ -50,17 +50,21 @@ def make_alike(groups: Sequence[list[Operation]], texts: Texts) -> int:
     A step adds, subtracts or multiplies by a number without dimensions, or subtracts a small tensor from outside. It is
     the one use of its first operand in the group.
     """
-    alike: dict[str, list[_Skeleton]] = defaultdict(list)
-    for ops in groups:
-        skeleton = _Skeleton(ops)
+    kinds: dict[tuple[str, ...], list[_Skeleton]] = defaultdict(list)
+    for skeleton in map(_Skeleton, groups):
         if skeleton.kept:
-            alike[skeleton.text(texts)].append(skeleton)
+            kinds[tuple(op.name for op in skeleton.kept)].append(skeleton)
     added = 0
-    for same in alike.values():
-        if len({each.form for each in same}) > 1:
-            wanted = _union(same)
-            for each in same:
-                added += each.fill(wanted)
+    for candidates in kinds.values():
+        if len({each.form for each in candidates}) == 1:
+            continue  # Texts take long, and most groups have the steps of all that could be like them.
+        alike: dict[str, list[_Skeleton]] = defaultdict(list)
+        for each in candidates:
+            alike[each.text(texts)].append(each)
+        for same in alike.values():
+            if len({each.form for each in same}) > 1:
+                wanted = _union(same)
+                added += sum(each.fill(wanted) for each in same)
     return added
 
 

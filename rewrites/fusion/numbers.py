@@ -21,7 +21,9 @@ from ...core.ir.structural_hash import Texts, structural_hash_of_ops
 from ...core.messages.locations import copy_location
 from ...dialects.graph.binary import AddOp, EwiseFmaOp, MultiplyOp, SubtractOp
 from ...dialects.graph.constants import ConstantOp, FullOp
+from ...dialects.graph.literals import scalar_attribute
 from ...dialects.graph.quantisation import DequantizeOp, QuantizeOp, RequantizeOp
+from ...dialects.graph.signature import shaped_of
 from ...lazy_dataclass import dataclass
 from ...patterns.language.constants import is_constant_op, splat_number
 from ...patterns.language.functions import captured_values
@@ -66,8 +68,8 @@ def _number_of(value: SSAValue) -> Attribute | None:
     number = splat_number(value)
     if number is None or number != number:
         return None
-    given = bool(number) if str(value.type.element_type) == "i1" else number
-    return FullOp(given, value.type).properties["value"]
+    dtype = shaped_of(value.type, "the number").dtype
+    return scalar_attribute(bool(number) if dtype == "i1" else number, dtype)
 
 
 @dataclass
@@ -86,6 +88,8 @@ class Group:
     """The uses of numbers that may be parameters, each with a `graph.full` of its own."""
     sources: dict[Operation, None] = field(default_factory=dict)
     """What may be unused once the group has a function."""
+    key: str = ""
+    """What tells apart groups that compute something else, once it is known which numbers are parameters."""
 
     @staticmethod
     def of(ops: list[Operation], numbers: Numbers) -> Group:
@@ -157,7 +161,8 @@ def open_numbers(groups: Sequence[Group], texts: Texts) -> None:
     outside = _Outside()
     alike: dict[str, list[Group]] = defaultdict(list)
     for group in groups:
-        alike[_hash(group, texts)].append(group)
+        group.key = _hash(group, texts)
+        alike[group.key].append(group)
     for same in alike.values():
         columns: dict[tuple[str, ...], list[int]] = defaultdict(list)
         for column, uses in enumerate(zip(*(group.open for group in same), strict=True)):

@@ -48,6 +48,7 @@ SUBROOMS: Final[dict[str, tuple[str, ...]]] = {
         "late_classes",
         "roles",
         "messages",
+        "attributes",
     ),
     "te": ("library", REST),
     "dialects": ("tile", "schedule", "pattern", "llvm_ext", "tensor_loop", "graph", "traits"),

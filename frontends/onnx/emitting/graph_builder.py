@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
 from math import prod
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from xdsl.dialects.builtin import LocationAttr, UnknownLoc
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
-from ....core.ir.verification import VerifiedOps
+from ....core.ir.appending import new_op
+from ....core.ir.verification import depends_on_types
 from ....core.text.aliases import no_such_op
 from ....dialects import graph
 from ....dialects.graph.constants import ConstantOp, FullOp, WeightOp
@@ -23,8 +24,6 @@ from ..value import Value
 from .values import Initialiser, KnownValue, RuntimeValue
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     import numpy as np
     from onnx import GraphProto
 
@@ -38,10 +37,38 @@ LARGEST_LITERAL_BESIDE_FILE: Final = 64
 """The same for floats where weights have a file of their own: more elements print as one long line of digits."""
 
 
+PLAIN: Final = frozenset((int, float, bool, str, type(None)))
+"""What the values of properties, and the elements of their tuples, mostly are."""
+
+
 @cache
 def op_classes() -> dict[str, type[Operation]]:
     """Returns every graph op by its name without the dialect."""
     return {op.name.partition(".")[2]: op for family in graph.FAMILIES for op in graph.ops_of(family)}
+
+
+class Made(NamedTuple):
+    """What the ops of one key have in common. It keeps the types alive that the key knows by identity."""
+
+    operand_types: tuple[Attribute, ...]
+    result_types: Sequence[Attribute]
+    properties: Mapping[str, Attribute]
+
+
+def key_of(op_type: type[Operation], values: Sequence[SSAValue], properties: Mapping[str, Any]) -> Hashable | None:
+    """
+    Returns what says how an op is made of plain values, and what its result types are. It is `None` for other values.
+
+    The types are known by identity, since hashing one takes longer. Whoever keeps the key keeps the types.
+    """
+    if not properties.keys().isdisjoint(("attributes", "result_types")):
+        return None
+    kinds: list[type] = []
+    for value in properties.values():
+        kinds += map(type, value) if value.__class__ is tuple else (value.__class__,)
+    if not PLAIN.issuperset(kinds):
+        return None  # 1, 1.0 and True are equal, so that their types tell them apart.
+    return op_type, *(id(value.type) for value in values), *properties.items(), *kinds
 
 
 class GraphBuilder:
@@ -69,7 +96,8 @@ class GraphBuilder:
         """The arrays that are too large for the text, by key. Small integers of the model are as its file has them."""
         self.scope: Scope | None = None
         """The names that bodies of the node see."""
-        self._verified = VerifiedOps()
+        self._made: dict[Hashable, Made] = {}
+        """What has been made of valid ops, by their keys."""
         self.shapes: dict[tuple[Block, SSAValue], Value] = {}
         """The shapes that are computed, by the block that holds them and by their tensor."""
         self._entry = entry
@@ -92,14 +120,18 @@ class GraphBuilder:
         """Adds an op, here at the node that is converted."""
         dtype = next((each.dtype for each in operands if isinstance(each, Value)), None)
         values = [self.ssa(operand, dtype) for operand in operands]
+        alike = key_of(op_type, values, properties)
+        made = None if alike is None else self._made.get(alike)
+        if made is not None:
+            return self.insert(new_op(op_type, values, made.result_types, made.properties))
         try:
             op = op_type(*values, **properties)  # pyright: ignore[reportCallIssue, reportArgumentType]
-            if op not in self._verified:
-                op.verify_()
-                self._verified.add(op)
+            op.verify_()
         except (VerifyException, TypeError, ValueError) as error:
             subject = f"'{op_type.name}': "
             raise ConversionError(subject + str(error).removeprefix(subject)) from error
+        if alike is not None and not op.regions and tuple(op.operands) == tuple(values) and depends_on_types(op):
+            self._made[alike] = Made(tuple(value.type for value in values), op.result_types, op.properties)
         return self.insert(op)
 
     def insert(self, op: Operation) -> Any:

@@ -32,13 +32,16 @@ class RuntimeValue(Value):
 
     def __init__(self, ssa: SSAValue):
         self.ssa = ssa
+        self._shaped: Shaped | None = None
         self.sizes: tuple[Any, ...] | None = None
         """What each `?` of the shape is known to be made of (`sizes.Size`), `None` for the extents that are not."""
 
     @property
     def shaped(self) -> Shaped:
-        assert isinstance(self.ssa.type, TensorType)
-        return shaped_of(self.ssa.type, "the value")
+        if self._shaped is None:
+            assert isinstance(self.ssa.type, TensorType)
+            self._shaped = shaped_of(self.ssa.type, "the value")
+        return self._shaped
 
 
 class KnownValue(Value):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import Any, Final
 
 import numpy as np
@@ -202,6 +203,8 @@ def _check_scale(scale: Value, divides: bool) -> None:
         raise ConversionError(f"scale is {scale.shaped}, expected floats")
     if scale.known is None:
         return
+    if scale.known.size == 1 and 0 < float(scale.known.item()) < inf:
+        return  # As nearly all are. Operations on arrays would take as long as the conversion itself.
     numbers = np.asarray(scale.known).astype(np.float64)
     wrong = ~np.isfinite(numbers) | ((numbers <= 0) & divides)
     if wrong.any():
