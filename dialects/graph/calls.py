@@ -20,6 +20,7 @@ from xdsl.irdl import AnyAttr, irdl_op_definition, prop_def, traits_def, var_ope
 from xdsl.traits import NoMemoryEffect, SymbolUserOpInterface
 from xdsl.utils.exceptions import VerifyException
 
+from ...core.ir.appending import fill_op
 from ...core.ir.element_types import ATTRIBUTES
 from ...core.ir.reprs import ShownOp
 from ...core.ir.sizes import entries_of_arguments, sizes_that_differ
@@ -81,9 +82,8 @@ class CallKernelOp(MayFail, ConditionallySpeculatableInterface, ShownOp):
         attributes: Mapping[str, Attribute] | None = None,
     ):
         callee = SymbolRefAttr(callee) if isinstance(callee, str) else callee
-        super().__init__(
-            operands=[operands], result_types=[result_types], properties={"callee": callee}, attributes=attributes or {}
-        )
+        fill_op(self, [SSAValue.get(each) for each in operands], result_types, {"callee": callee})
+        self.attributes.update(attributes or {})
 
     @property
     def callee_name(self) -> str:

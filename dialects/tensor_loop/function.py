@@ -43,6 +43,7 @@ from xdsl.traits import (
 )
 from xdsl.utils.exceptions import VerifyException
 
+from ...core.ir.appending import fill_op
 from ...core.ir.reprs import ShownOp
 from ...core.ir.symbols import lookup_symbol, symbol
 from ...core.ir.walk import ops_of
@@ -88,15 +89,16 @@ class FuncOp(ShownOp):
     ):
         if body is None:
             body = Region(Block(arg_types=(*input_types, *output_types)))
-        super().__init__(
-            properties={
-                "sym_name": StringAttr(name),
-                "function_type": FunctionType.from_lists(input_types, output_types),
-                "sym_visibility": None if visibility is None else StringAttr(visibility),
-                "arg_attrs": arg_attrs,
-            },
-            regions=[body],
-        )
+        properties: dict[str, Attribute] = {
+            "sym_name": StringAttr(name),
+            "function_type": FunctionType.from_lists(input_types, output_types),
+        }
+        if visibility is not None:
+            properties["sym_visibility"] = StringAttr(visibility)
+        if arg_attrs is not None:
+            properties["arg_attrs"] = arg_attrs
+        fill_op(self, properties=properties, regions=[body])
+        complete_bodies(self)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -314,7 +316,7 @@ class AllocOp(ShownOp):
     assembly_format = "(`(` $dynamic_sizes^ `)`)? (`scope` $scope^)? attr-dict `:` type($memref)"
 
     def __init__(self, buffer_type: MemRefType, dynamic_sizes: Sequence[SSAValue] = (), scope: str = "global"):
-        super().__init__(operands=[dynamic_sizes], properties={"scope": StringAttr(scope)}, result_types=[buffer_type])
+        fill_op(self, dynamic_sizes, (buffer_type,), {"scope": StringAttr(scope)})
 
     def verify_(self) -> None:
         if self.scope.data not in SCOPES:

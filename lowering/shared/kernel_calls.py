@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from xdsl.dialects.builtin import SymbolRefAttr
 from xdsl.ir import Operation
-from xdsl.rewriter import InsertPoint, Rewriter
 
 from ...core.messages.locations import copy_location
 from ...dialects.graph.calls import CallKernelOp
@@ -17,6 +16,8 @@ def replace_by_call(op: Operation, kernel: SymbolRefAttr) -> None:
     for old, new in zip(op.results, call.results, strict=True):
         new.name_hint = old.name_hint
         old.replace_all_uses_with(new)
-    Rewriter.insert_op(call, InsertPoint.before(op))
+    block = op.parent
+    assert block is not None
+    block.insert_op_before(call, op)
     op.detach()
     op.erase()

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from stepwell.core.ir.appending import append_op, new_op
-from stepwell.dialects import tile
-from stepwell.dialects.tensor_loop import ForOp, GridOp
+from stepwell.dialects import graph, tile
+from stepwell.dialects.tensor_loop import AllocOp, ForOp, FuncOp, GridOp
 from xdsl.builder import ImplicitBuilder
 from xdsl.dialects import llvm, test
 from xdsl.dialects.builtin import (
@@ -16,6 +16,7 @@ from xdsl.dialects.builtin import (
     IntAttr,
     MemRefType,
     StringAttr,
+    TensorType,
     UnitAttr,
     VectorType,
     f32,
@@ -100,6 +101,13 @@ def test_constructors_that_fill_ops_themselves_make_what_xdsl_makes() -> None:
         tile.LoadOp(buffer, [index, index], kind),
         tile.LoadOp(buffer, [index, index], kind, (0, 1), (1, 2), repeat=2),
         tile.StoreOp(Block(arg_types=[kind]).args[0], buffer, [index, index]),
+        AllocOp(MemRefType(f32, [8])),
+        AllocOp(MemRefType(f32, [-1]), [index], "local"),
+        FuncOp("f", [MemRefType(f32, [8])], [], visibility="private"),
+        graph.ConstantOp.from_values([1.0, 2.0], TensorType(f32, [2])),
+        graph.FullOp(0.5, TensorType(f32, [8]), attributes={"note": UnitAttr()}),
+        graph.WeightOp("w", TensorType(f32, [8])),
+        graph.CallKernelOp("f", [Block(arg_types=[TensorType(f32, [8])]).args[0]], [TensorType(f32, [8])]),
     ]
     for op in cases:
         text, fields = str(op), vars(op).keys()
