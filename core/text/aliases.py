@@ -139,6 +139,7 @@ linalg.pooling_nchw_max linalg.pooling_nhwc_max
 avg_pool2d | - | avg_pool2d | AveragePool | avg_pool2d | reduce_window | -
 quantize | - | quantize_per_tensor quantize_per_channel | QuantizeLinear | - | uniform_quantize | -
 dequantize | - | dequantize | DequantizeLinear | - | uniform_dequantize | -
+requantize | - | - | - | rescale | - | -
 matmul_packed | - | - | - | - | - | -
 resample | - | interpolate upsample | Resize Upsample | resize | - | -
 sample | - | grid_sample | GridSample | - | - | -

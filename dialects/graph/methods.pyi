@@ -438,6 +438,15 @@ class OpMethods:
         *,
         name: str | Sequence[str] | None = None,
     ) -> Value: ...
+    def requantize(
+        self,
+        operand: Operand,
+        multiplier: Operand,
+        zero_point: Operand,
+        axis: int = 1,
+        *,
+        name: str | Sequence[str] | None = None,
+    ) -> Value: ...
     def matmul_packed(
         self,
         operand: Operand,

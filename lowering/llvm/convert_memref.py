@@ -17,7 +17,6 @@ from xdsl.dialects.builtin import (
     MemRefType,
     StridedLayoutAttr,
     StringAttr,
-    SymbolRefAttr,
     i1,
     i8,
     i32,
@@ -27,6 +26,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation, SSAValue
 
 from ...core.ir.literals import constant_of
+from ...core.ir.symbols import symbol as symbol_of
 from ...core.roles import BUFFER_ALIGNMENT, SEPARATE
 from ...dialects import llvm_ext
 from .addressing import (
@@ -176,8 +176,7 @@ def convert_dealloc(builder: LLVMBody, op: memref.DeallocOp) -> None:
 
 def convert_get_global(builder: LLVMBody, op: memref.GetGlobalOp) -> None:
     layout_of(builder, op.memref)
-    symbol = SymbolRefAttr(op.name_.string_value())
-    pointer = builder.emit(llvm.AddressOfOp, (), PTR, {"global_name": symbol})
+    pointer = builder.emit(llvm.AddressOfOp, (), PTR, {"global_name": symbol_of(op.name_.string_value())})
     builder.alignment[pointer] = BUFFER_ALIGNMENT
     builder.bind(op.memref, pointer)
 

@@ -82,15 +82,17 @@ pattern.rule "packed-matmul" rounding doc "matmul(x, dequantize(w)) reads consta
 pattern.rule "requantised-sums" quantised doc "quantize(x * f, s, z) = requantize(x, f * (1 / s), z) for sums of integers x and constants f and s, one f for all or for each index of an axis"
   : quantize((astype(%x has dtype i32) * %f) as %real, constant %s, constant %z)
     => @requantised-sums(%root, %x, %f, %s)
-  where single-user(%real), prepared(%f), not-one(%s)
+  where single-user(%real), prepared(%f), not-one(%s), few-steps(%z)
 
 pattern.rule "scaled-offset" quantised doc "quantize(x * f + b, s, z) = quantize(x * (f * (1 / s)) + (b * (1 / s) + z), 1, 0) for sums of integers x and constants f, b, s and z"
   : quantize((((astype(%x has dtype i32) as %sums) * %f as %real) + %b) as %total, constant %s, constant %z)
     => @offset-quantize(%root, %sums, %f, %b, %s, %z)
-  where single-user(%real), single-user(%total), prepared(%f), prepared(%b), not-one(%s)
+  where single-user(%real), single-user(%total), prepared(%f), prepared(%b), not-one(%s),
+    few-steps(%z)
 
 pattern.rule "scaled-by-reciprocal" quantised doc "quantize(x, s, z) = requantize(x, 1 / s, z) for constants s and z" :
-  quantize(%x, constant %s, constant %z) => @requantised(%root, %x, %s) where not-one(%s)
+  quantize(%x, constant %s, constant %z) => @requantised(%root, %x, %s)
+  where not-one(%s), few-steps(%z)
 
 pattern.rule "scaled-sums" quantised doc "(x * f + b) * r = x * (f * r) + b * r for constants f, b and r" :
   ((astype(%x has dtype i32) as %sums) * %f + %b as %real) * %r => %sums * (%f * %r) + %b * %r

@@ -5,6 +5,7 @@ Conditions and builders of `integer_arithmetic.mlir`: scales and zero points of 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from ...dialects.traits import LoopSemantics, constant_kind, is_pure
 from ...patterns.language.constants import splat_number
 from ...patterns.language.match import Index, Match, Session, as_value
 from ...patterns.language.registry import Thing, builder, condition
-from ...te.dtypes import integer_range, is_integer
+from ...te.dtypes import bit_width, integer_range, is_integer
 from ...te.numeric import Array
 from ..constants.constant_values import array_of
 from ..inference.quantisation import converted, dtype_of, emit, shape_of
@@ -112,10 +113,17 @@ def not_one(match: Match, thing: Thing) -> bool:
     return known and dtype_of(as_value(thing)) == "f32"
 
 
+@condition("few-steps")
+def few_steps(match: Match, thing: Thing) -> bool:
+    """The elements are floats of 8 bits, or integers of at most 16, each of which is a number of f32."""
+    dtype = dtype_of(as_value(thing))
+    return not is_integer(dtype) or bit_width(dtype) <= 16
+
+
 def _reciprocal(scale: Thing) -> float:
     number = splat_number(as_value(scale))
     assert number is not None
-    return float(np.float32(1) / np.float32(number))
+    return float(np.float32(1) / np.float32(number)) if number else inf
 
 
 def _scalar(match: Match, zero: SSAValue) -> SSAValue | None:
@@ -153,7 +161,7 @@ def requantised_sums(
     if len(wide) > 1 or sizes != shape_of(op.operands[0]) or dtype_of(given) != "f32":
         return None
     flat = reshaped(match, given, [shape[axis] for axis in wide])
-    multiplier = product(match, flat, full(match, _reciprocal(scale), "f32"))
+    multiplier = _times(match, flat, _reciprocal(scale))
     return _requantised(match, op, x, multiplier, len(sizes) - len(shape) + wide[0] if wide else 1)
 
 
@@ -169,11 +177,11 @@ def offset_quantize(
     number = splat_number(as_value(zero))
     if number is None or {dtype_of(as_value(each)) for each in (factor, offset)} != {"f32"}:
         return None
-    over = full(match, _reciprocal(scale), "f32")
-    moved = product(match, as_value(offset), over)
+    over = _reciprocal(scale)
+    moved = _times(match, as_value(offset), over)
     if number:
         moved = emit(match, "add", moved, full(match, float(number), "f32"))
-    total = emit(match, "add", emit(match, "multiply", as_value(sums), product(match, as_value(factor), over)), moved)
+    total = emit(match, "add", emit(match, "multiply", as_value(sums), _times(match, as_value(factor), over)), moved)
     one = full(match, 1.0, "f32", shape_of(as_value(scale)))
     none = full(match, 0, dtype_of(as_value(zero)), shape_of(as_value(zero)))
     return match.create(op.name, [total, one, none], [op.results[0].type], op.properties).results
@@ -189,6 +197,15 @@ def product(match: Match, first: SSAValue, second: SSAValue) -> SSAValue:
         return emit(match, "multiply", first, second)
     with np.errstate(all="ignore"):
         return _constant(match, numbers * others, dtype_of(first))
+
+
+def _times(match: Match, value: SSAValue, number: float) -> SSAValue:
+    """Returns the product of a tensor of f32 and a number."""
+    numbers = _literal(value)
+    if numbers is None:
+        return emit(match, "multiply", value, full(match, number, "f32"))
+    with np.errstate(all="ignore"):
+        return _constant(match, numbers * np.float32(number), "f32")
 
 
 def reshaped(match: Match, value: SSAValue, shape: Sequence[int]) -> SSAValue:

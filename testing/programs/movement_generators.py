@@ -151,6 +151,15 @@ def quantised(choose: Chooser, op: str) -> OpCase:
     return case(choose, op, operands, ["any", "positive", "any"], axis=axis, block_size=block_size)
 
 
+def requantised(choose: Chooser, op: str) -> OpCase:
+    """Generates `requantize` of floats and of sums, with one multiplier or one for each index of an axis."""
+    real, whole, shape = any_dtype(choose, ops.FLOATS), any_dtype(choose, QUANTISED), any_shape(choose)
+    axis = any_axis(choose, len(shape)) if shape and not rarely(choose, 3) else None
+    factors = () if axis is None else (shape[axis],)
+    operands = [TensorSpec(shape, choose.element(("i32", real))), TensorSpec(factors, real), TensorSpec((), whole)]
+    return case(choose, op, operands, ["any", "moderate", "any"], axis=axis)
+
+
 def packed_product(choose: Chooser, op: str) -> OpCase:
     """Generates `matmul_packed` with one to three blocks in a row, the last of which may be longer than the row."""
     real, bits, block_size = any_dtype(choose, ops.FLOATS), choose.element((4, 8)), choose.element((2, 4, 16))
@@ -198,7 +207,12 @@ FAMILIES: Final[dict[str, dict[str, Generator]]] = {
         "rms_norm": ops.scaled_by_norm,
         "dropout": ops.dropout,
     },
-    "quantisation": {"quantize": quantised, "dequantize": quantised, "matmul_packed": packed_product},
+    "quantisation": {
+        "quantize": quantised,
+        "dequantize": quantised,
+        "requantize": requantised,
+        "matmul_packed": packed_product,
+    },
     "pooling": {"max_pool2d": ops.pool, "avg_pool2d": ops.pool},
 }
 """Every graph op with operands, by family."""

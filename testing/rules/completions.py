@@ -267,6 +267,19 @@ def quantised(choose: Chooser, op: str, known: Known, taste: Taste) -> Completed
     return Completed(completed, properties, {1: "positive"})
 
 
+def requantised(choose: Chooser, op: str, known: Known, taste: Taste) -> Completed:
+    """Sums or floats as integers, with one multiplier or one for each index of an axis."""
+    x, multiplier, zero = known
+    real = multiplier.dtype if multiplier else x.dtype if x and x.dtype in ops.FLOATS else choose.element(ops.FLOATS)
+    x = x or TensorSpec(taste.shape, choose.element(("i32", real)))
+    properties: dict[str, Any] = {}
+    if x.rank and (multiplier.rank if multiplier else choose.integer(0, 1)):
+        properties["axis"] = ops.any_axis(choose, x.rank)
+    shape = (x.shape[properties["axis"]],) if properties else ()
+    zero = zero or TensorSpec((), choose.element(("i8", "ui8", "i16")))
+    return Completed([x, multiplier or TensorSpec(shape, real), zero], properties)
+
+
 COMPLETIONS: Final[dict[str, Completion]] = {
     **dict.fromkeys(ops.UNARY, unary),
     **dict.fromkeys(ops.BINARY, binary),
@@ -279,6 +292,7 @@ COMPLETIONS: Final[dict[str, Completion]] = {
     "dropout": dropout,
     "quantize": quantised,
     "dequantize": quantised,
+    "requantize": requantised,
     "permute_dims": permute_dims,
     "reshape": reshape,
     "expand_dims": expand_dims,
@@ -311,7 +325,7 @@ ARITIES: Final[Mapping[str, int]] = {
     "rms_norm": 2,
     "take": 2,
 } | {
-    **dict.fromkeys(("layer_norm", "instance_norm", "group_norm", "quantize", "dequantize"), 3),
+    **dict.fromkeys(("layer_norm", "instance_norm", "group_norm", "quantize", "dequantize", "requantize"), 3),
     **dict.fromkeys(("matmul", "conv2d", "bias_add"), 2),
 }
 

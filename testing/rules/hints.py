@@ -50,7 +50,7 @@ VALUE_HINTS: Final[dict[str, tuple[int, str]]] = {
 
 OTHER_TYPE: Final = frozenset(
     ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal", "isnan", "isinf", "isfinite")
-) | {"astype", "argmax", "argmin", "quantize", "dequantize"}
+) | {"astype", "argmax", "argmin", "quantize", "dequantize", "requantize"}
 """Ops whose result has another element type than their operands."""
 
 SURROUNDING_HINTS: Final = {"reaches-contraction-above": "above", "reaches-contraction-below": "below"}

@@ -129,6 +129,7 @@ EXPECTED: dict[str, tuple[OpKind, tuple[te.Tensor, ...], dict[str, object]]] = {
     "rms_norm": (OUT_FUSABLE, (X, tensor(6)), {}),
     "dropout": (ELEMENTWISE, (X,), {}),
     "quantize": (ELEMENTWISE, (X, tensor(6), tensor(6, dtype="i8")), {}),
+    "requantize": (ELEMENTWISE, (tensor(4, 6, dtype="i32"), tensor(6), tensor(dtype="i8")), {}),
     "dequantize": (ELEMENTWISE, (tensor(4, 6, dtype="i8"), tensor(6), tensor(6, dtype="i8")), {}),
     "matmul_packed": (
         OUT_FUSABLE,

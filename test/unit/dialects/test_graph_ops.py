@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from stepwell import te
+from stepwell.core.ir.element_types import ATTRIBUTES
 from stepwell.core.messages.diagnostics import StepwellError
 from stepwell.core.text.parsing import parse
 from stepwell.dialects import traits
@@ -31,6 +32,7 @@ from stepwell.dialects.graph.shapes import Shaped, compatible
 from stepwell.testing.programs.ir_generators import OpCase, RandomChooser, function_text, result_names
 from stepwell.testing.programs.movement_generators import FAMILIES, random_case
 from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
     FloatAttr,
     IntegerAttr,
     ModuleOp,
@@ -298,6 +300,23 @@ def test_division_fails_on_integers_only() -> None:
             assert is_speculatable(op) is not fails
             assert get_effects(op) == set()
             assert traits.is_pure(op)
+
+
+def test_a_table_with_an_element_for_each_index_never_fails() -> None:
+    u8 = ATTRIBUTES["ui8"]
+    for extent, dtype, fails in (
+        (256, u8, False),
+        (255, u8, True),
+        (128, i8, False),  # Negative indices count from the end.
+        (127, i8, True),
+        (1000, i8, False),
+        (256, i32, True),
+        (DYNAMIC_INDEX, u8, True),
+    ):
+        for shape, axis in (([extent, 2], 0), ([2, extent], -1)):
+            table = create_ssa_value(TensorType(f32, shape))
+            op = movement.TakeOp(table, create_ssa_value(TensorType(dtype, [3])), axis=axis)
+            assert traits.may_fail(op) is fails and is_speculatable(op) is not fails
 
 
 def test_indexing_may_fail() -> None:

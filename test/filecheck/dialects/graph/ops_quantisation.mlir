@@ -34,6 +34,18 @@ func.func @floats_of_8_bits(%x: tensor<2x3xf32>, %s: tensor<3xf32>, %z: tensor<3
   func.return
 }
 
+// CHECK-LABEL: @sums
+// GENERIC-LABEL: sym_name = "sums"
+func.func @sums(%x: tensor<4x?xi32>, %r: tensor<?x8xf16>, %m: tensor<4xf32>, %n: tensor<f16>, %z: tensor<ui8>) {
+  // CHECK: graph.requantize %x, %m, %z, axis = 0 : (tensor<4x?xi32>, tensor<4xf32>, tensor<ui8>) -> tensor<4x?xui8>
+  // GENERIC: "graph.requantize"(%x, %m, %z) <{axis = 0 : i64}> : (tensor<4x?xi32>, tensor<4xf32>, tensor<ui8>) -> tensor<4x?xui8>
+  %q = graph.requantize %x, %m, %z, axis = 0 : (tensor<4x?xi32>, tensor<4xf32>, tensor<ui8>)
+  // CHECK: graph.requantize %r, %n, %z : (tensor<?x8xf16>, tensor<f16>, tensor<ui8>) -> tensor<?x8xui8>
+  // GENERIC: "graph.requantize"(%r, %n, %z) <{axis = 1 : i64}>
+  %t = graph.requantize %r, %n, %z : (tensor<?x8xf16>, tensor<f16>, tensor<ui8>)
+  func.return
+}
+
 // CHECK-LABEL: @packed_product
 // GENERIC-LABEL: sym_name = "packed_product"
 func.func @packed_product(%x: tensor<2x?x50xf32>, %w: tensor<8x32xui8>, %s: tensor<8x2xf32>, %z: tensor<8x2xui8>) {

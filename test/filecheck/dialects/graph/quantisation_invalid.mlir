@@ -159,3 +159,51 @@ func.func @packed_rounded_rest(%x: tensor<4x50xf32>, %w: tensor<8x32xui8>, %s: t
       : (tensor<4x50xf32>, tensor<8x32xui8>, tensor<8x2xf32>, tensor<ui8>) -> tensor<4x8xf32>
   func.return
 }
+
+// -----
+
+func.func @requantized_element(%x: tensor<4x8xi16>, %m: tensor<f32>, %z: tensor<i8>) {
+  // expected-error@+1 {{'graph.requantize': operand has element type i16, expected i32 or f32 of multiplier}}
+  %y = graph.requantize %x, %m, %z : (tensor<4x8xi16>, tensor<f32>, tensor<i8>) -> tensor<4x8xi8>
+  func.return
+}
+
+// -----
+
+func.func @requantized_float(%x: tensor<4x8xf16>, %m: tensor<f32>, %z: tensor<i8>) {
+  // expected-error@+1 {{'graph.requantize': operand has element type f16, expected i32 or f32 of multiplier}}
+  %y = graph.requantize %x, %m, %z : (tensor<4x8xf16>, tensor<f32>, tensor<i8>) -> tensor<4x8xi8>
+  func.return
+}
+
+// -----
+
+func.func @requantized_type(%x: tensor<4x8xi32>, %m: tensor<f32>, %z: tensor<i64>) {
+  // expected-error@+1 {{'graph.requantize': zero_point has element type i64, expected one of i2, i4, ui2, ui4, i8, ui8, i16, ui16, i32, f8E4M3FN, f8E5M2}}
+  %y = graph.requantize %x, %m, %z : (tensor<4x8xi32>, tensor<f32>, tensor<i64>) -> tensor<4x8xi64>
+  func.return
+}
+
+// -----
+
+func.func @requantized_zero_points(%x: tensor<4x8xi32>, %m: tensor<8xf32>, %z: tensor<8xi8>) {
+  // expected-error@+1 {{'graph.requantize': zero_point is 8, expected a scalar}}
+  %y = graph.requantize %x, %m, %z : (tensor<4x8xi32>, tensor<8xf32>, tensor<8xi8>) -> tensor<4x8xi8>
+  func.return
+}
+
+// -----
+
+func.func @requantized_axis(%x: tensor<4x8xi32>, %m: tensor<8xf32>, %z: tensor<i8>) {
+  // expected-error@+1 {{'graph.requantize': multiplier is 8, expected () or 4: the extent of axis 0 of 4x8}}
+  %y = graph.requantize %x, %m, %z, axis = 0 : (tensor<4x8xi32>, tensor<8xf32>, tensor<i8>) -> tensor<4x8xi8>
+  func.return
+}
+
+// -----
+
+func.func @requantized_matrix(%x: tensor<4x8xi32>, %m: tensor<4x8xf32>, %z: tensor<i8>) {
+  // expected-error@+1 {{'graph.requantize': multiplier is 4x8, expected () or 8: the extent of axis 1 of 4x8}}
+  %y = graph.requantize %x, %m, %z : (tensor<4x8xi32>, tensor<4x8xf32>, tensor<i8>) -> tensor<4x8xi8>
+  func.return
+}

@@ -42,6 +42,22 @@ func.func private @prepare_1() -> tensor<4xi32> attributes {stepwell.prepare} {
   func.return %1 : tensor<4xi32>
 }
 
+/// Multipliers and zero points of layers are parameters too.
+// CHECK-LABEL: func.func @requantised(
+// CHECK: func.call @fused_requantize_negative0(%x, %{{.*}}, %{{.*}}) : (tensor<4xi32>, tensor<f32>, tensor<i8>) -> tensor<4xi8>
+// CHECK: func.call @fused_requantize_negative0(%x, %{{.*}}, %{{.*}}) : (tensor<4xi32>, tensor<f32>, tensor<i8>) -> tensor<4xi8>
+func.func @requantised(%x: tensor<4xi32>) -> (tensor<4xi8>, tensor<4xi8>) {
+  %a = graph.full 0.5 : tensor<f32>
+  %b = graph.full 0.25 : tensor<f32>
+  %y = graph.full 3 : tensor<i8>
+  %z = graph.full 4 : tensor<i8>
+  %0 = graph.requantize %x, %a, %y {graph.group = 0 : i64} : (tensor<4xi32>, tensor<f32>, tensor<i8>) -> tensor<4xi8>
+  %1 = graph.negative %0 {graph.group = 0 : i64} : (tensor<4xi8>) -> tensor<4xi8>
+  %2 = graph.requantize %x, %b, %z {graph.group = 1 : i64} : (tensor<4xi32>, tensor<f32>, tensor<i8>) -> tensor<4xi8>
+  %3 = graph.negative %2 {graph.group = 1 : i64} : (tensor<4xi8>) -> tensor<4xi8>
+  func.return %1, %3 : tensor<4xi8>, tensor<4xi8>
+}
+
 /// Two numbers that are equal by chance are two parameters, as in the group where they differ.
 // CHECK-LABEL: func.func @equal_by_chance(
 // CHECK: func.call @fused_multiply_add_sqrt0(%x, %{{.*}}, %{{.*}}) : (tensor<4xf32>, tensor<f32>, tensor<f32>) -> tensor<4xf32>

@@ -39,7 +39,7 @@ func.func @returned_moves(%q: tensor<4x8xui8>) -> tensor<8x4xui8> {
 func.func @no_returned_moves(%q: tensor<4x8xui8>) -> tensor<8x4xui8> {
   // CHECK: %[[M:.*]] = graph.permute_dims %q
   // CHECK: %[[D:.*]] = graph.dequantize %[[M]]
-  // CHECK: graph.quantize
+  // CHECK: graph.requantize
   %s = graph.full 0.25 : tensor<f32>
   %t = graph.full 0.5 : tensor<f32>
   %z = graph.full 10 : tensor<ui8>

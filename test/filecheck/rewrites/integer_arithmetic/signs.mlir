@@ -7,8 +7,7 @@
 // STRICT-LABEL: func.func @signed_bytes(
 func.func @signed_bytes(%x: tensor<4x16xui8>, %k: tensor<4x16xf32>, %t: tensor<f32>) -> tensor<4x4xf32> {
   // CHECK: %[[Z:.*]] = graph.full -118 : tensor<i8>
-  // CHECK: %[[K:.*]] = graph.multiply %k
-  // CHECK: %[[Q:.*]] = graph.quantize %[[K]], %{{.*}}, %[[Z]] {{.*}} -> tensor<4x16xi8>
+  // CHECK: %[[Q:.*]] = graph.requantize %k, %{{.*}}, %[[Z]] {{.*}} -> tensor<4x16xi8>
   // CHECK: %[[M:.*]] = graph.permute_dims %[[Q]] : (tensor<4x16xi8>) -> tensor<16x4xi8>
   // CHECK: graph.matmul %x, %[[M]], out_dtype = i32 : (tensor<4x16xui8>, tensor<16x4xi8>)
   // STRICT: graph.quantize %k, %{{.*}} -> tensor<4x16xui8>
@@ -26,7 +25,7 @@ func.func @signed_bytes(%x: tensor<4x16xui8>, %k: tensor<4x16xf32>, %t: tensor<f
 // CHECK-LABEL: func.func @unsigned_bytes(
 func.func @unsigned_bytes(%x: tensor<4x16xf32>, %w: tensor<16x4xi8>, %t: tensor<f32>) -> tensor<4x4xf32> {
   // CHECK: %[[Z:.*]] = graph.full 138 : tensor<ui8>
-  // CHECK: %[[Q:.*]] = graph.quantize %{{.*}}, %{{.*}}, %[[Z]] {{.*}} -> tensor<4x16xui8>
+  // CHECK: %[[Q:.*]] = graph.requantize %{{.*}}, %{{.*}}, %[[Z]] {{.*}} -> tensor<4x16xui8>
   // CHECK: graph.matmul %[[Q]], %w, out_dtype = i32 : (tensor<4x16xui8>, tensor<16x4xi8>)
   %s = graph.full 0.25 : tensor<f32>
   %z = graph.full 10 : tensor<i8>
@@ -40,7 +39,7 @@ func.func @unsigned_bytes(%x: tensor<4x16xf32>, %w: tensor<16x4xi8>, %t: tensor<
 /// Both operands come from one tensor. All that is read of it gets signs.
 // CHECK-LABEL: func.func @bytes_on_both_sides(
 func.func @bytes_on_both_sides(%x: tensor<16x16xf32>) -> tensor<16x16xf32> {
-  // CHECK: %[[Q:.*]] = graph.quantize {{.*}} -> tensor<16x16xi8>
+  // CHECK: %[[Q:.*]] = graph.requantize {{.*}} -> tensor<16x16xi8>
   // CHECK: graph.matmul %[[Q]], %[[Q]], out_dtype = i32
   %s = graph.full 0.25 : tensor<f32>
   %z = graph.full 10 : tensor<ui8>
@@ -54,7 +53,7 @@ func.func @bytes_on_both_sides(%x: tensor<16x16xf32>) -> tensor<16x16xf32> {
 /// Nothing multiplies these.
 // CHECK-LABEL: func.func @no_signed_bytes_without_product(
 func.func @no_signed_bytes_without_product(%x: tensor<4xf32>) -> tensor<4xf32> {
-  // CHECK: %[[Q:.*]] = graph.quantize %{{.*}} -> tensor<4xui8>
+  // CHECK: %[[Q:.*]] = graph.requantize %{{.*}} -> tensor<4xui8>
   // CHECK-NEXT: graph.dequantize %[[Q]], {{.*}}ui8
   %s = graph.full 0.25 : tensor<f32>
   %z = graph.full 10 : tensor<ui8>

@@ -8,8 +8,7 @@ func.func @integer_table(%q: tensor<2x3xi8>) -> tensor<2x3xui8> {
   // CHECK: %[[ALL:.*]] = graph.constant dense<"0x000102
   // CHECK: %[[REAL:.*]] = graph.dequantize %[[ALL]], %s, %z : (tensor<256xi8>
   // CHECK: %[[MADE:.*]] = graph.gelu %[[REAL]], approximate = "tanh" : (tensor<256xf32>)
-  // CHECK: %[[STEPS:.*]] = graph.multiply %[[MADE]]
-  // CHECK: %[[TABLE:.*]] = graph.quantize %[[STEPS]], %{{.*}} -> tensor<256xui8>
+  // CHECK: %[[TABLE:.*]] = graph.requantize %[[MADE]], %{{.*}} -> tensor<256xui8>
   // CHECK: %[[PLACE:.*]] = graph.astype %q, dtype = ui8
   // CHECK: graph.take %[[TABLE]], %[[PLACE]], axis = 0 : (tensor<256xui8>, tensor<2x3xui8>) -> tensor<2x3xui8>
   // STRICT: graph.gelu %{{.*}} : (tensor<2x3xf32>)
@@ -28,6 +27,8 @@ func.func @integer_table(%q: tensor<2x3xi8>) -> tensor<2x3xui8> {
 func.func @no_integer_table_of_two_users(%q: tensor<2x3xui8>) -> (tensor<2x3xf32>, tensor<2x3xui8>) {
   // CHECK-NOT: graph.take
   // CHECK: graph.sigmoid %{{.*}} : (tensor<2x3xf32>)
+  // CHECK-NOT: graph.take
+  // CHECK: func.return
   %s = graph.full 0.05 : tensor<f32>
   %z = graph.full 3 : tensor<ui8>
   %a = graph.dequantize %q, %s, %z : (tensor<2x3xui8>, tensor<f32>, tensor<ui8>)
@@ -36,14 +37,27 @@ func.func @no_integer_table_of_two_users(%q: tensor<2x3xui8>) -> (tensor<2x3xf32
   func.return %f, %y : tensor<2x3xf32>, tensor<2x3xui8>
 }
 
-/// The scale is not known before a call.
+/// The scale of the bytes, or of the result, is not known before a call.
 // CHECK-LABEL: func.func @no_integer_table_of_unknown_scale(
 func.func @no_integer_table_of_unknown_scale(%q: tensor<2x3xui8>, %s: tensor<f32>) -> tensor<2x3xui8> {
   // CHECK-NOT: graph.take
   // CHECK: graph.tanh %{{.*}} : (tensor<2x3xf32>)
+  %t = graph.full 0.05 : tensor<f32>
   %z = graph.full 3 : tensor<ui8>
   %a = graph.dequantize %q, %s, %z : (tensor<2x3xui8>, tensor<f32>, tensor<ui8>)
   %f = graph.tanh %a : (tensor<2x3xf32>)
-  %y = graph.quantize %f, %s, %z : (tensor<2x3xf32>, tensor<f32>, tensor<ui8>)
+  %y = graph.quantize %f, %t, %z : (tensor<2x3xf32>, tensor<f32>, tensor<ui8>)
+  func.return %y : tensor<2x3xui8>
+}
+
+// CHECK-LABEL: func.func @no_integer_table_of_unknown_steps(
+func.func @no_integer_table_of_unknown_steps(%q: tensor<2x3xui8>, %t: tensor<f32>) -> tensor<2x3xui8> {
+  // CHECK-NOT: graph.take
+  // CHECK: graph.tanh %{{.*}} : (tensor<2x3xf32>)
+  %s = graph.full 0.05 : tensor<f32>
+  %z = graph.full 3 : tensor<ui8>
+  %a = graph.dequantize %q, %s, %z : (tensor<2x3xui8>, tensor<f32>, tensor<ui8>)
+  %f = graph.tanh %a : (tensor<2x3xf32>)
+  %y = graph.quantize %f, %t, %z : (tensor<2x3xf32>, tensor<f32>, tensor<ui8>)
   func.return %y : tensor<2x3xui8>
 }

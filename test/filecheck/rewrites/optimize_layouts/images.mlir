@@ -134,6 +134,14 @@ func.func @scales_along_channels(%x: tensor<1x3x8x8xf32>, %w: tensor<4x3x1x1xf32
   func.return %1 : tensor<1x4x8x8xi8>
 }
 
+// CHECK-LABEL: func.func @multipliers_along_channels(
+func.func @multipliers_along_channels(%x: tensor<1x3x8x8xui8>, %w: tensor<4x3x1x1xi8>, %m: tensor<4xf32>, %z: tensor<i8>) -> tensor<1x4x8x8xi8> {
+  // CHECK: graph.requantize %{{.*}}, %m, %z, axis = 3 : (tensor<1x8x8x4xi32>, tensor<4xf32>, tensor<i8>)
+  %0 = graph.conv2d %x, %w, out_dtype = i32 : (tensor<1x3x8x8xui8>, tensor<4x3x1x1xi8>)
+  %1 = graph.requantize %0, %m, %z : (tensor<1x4x8x8xi32>, tensor<4xf32>, tensor<i8>)
+  func.return %1 : tensor<1x4x8x8xi8>
+}
+
 /// Scales of blocks stand along all axes.
 // CHECK-LABEL: func.func @no_scales_of_blocks(
 func.func @no_scales_of_blocks(%x: tensor<1x3x8x8xf32>, %w: tensor<4x3x1x1xf32>, %s: tensor<1x2x8x8xf32>, %z: tensor<1x2x8x8xi8>) -> tensor<1x4x8x8xi8> {

@@ -28,6 +28,15 @@ func.func @conditions(%x: tensor<4x4xf32>, %b: tensor<2x1x1xf32>, %y: tensor<5x4
   func.return %0, %1, %2 : tensor<2x4x4xf32>, tensor<5x4xf32>, tensor<4x4xf32>
 }
 
+// CHECK: remark: 'graph.take': not fused: 'graph.take' is in no group: bytes are looked up by the register in a loop of their own
+// CHECK: remark: 'graph.relu': not fused: 'graph.take' is in no group: bytes are looked up by the register in a loop of their own
+func.func @table(%t: tensor<256xi8>, %x: tensor<4xui8>) -> tensor<4xi8> {
+  %0 = graph.bitwise_not %x : (tensor<4xui8>) -> tensor<4xui8>
+  %1 = graph.take %t, %0, axis = 0 : (tensor<256xi8>, tensor<4xui8>) -> tensor<4xi8>
+  %2 = graph.relu %1 : (tensor<4xi8>) -> tensor<4xi8>
+  func.return %2 : tensor<4xi8>
+}
+
 // CHECK: remark: 'graph.divide': not fused: 'graph.divide' is in no group: it may fail at run time
 // CHECK: remark: 'graph.relu': not fused: 'graph.divide' is in no group: it may fail at run time
 // CHECK: remark: 'graph.exp': not fused: 'func.call' is in no group: it calls a function, which stays as it is
