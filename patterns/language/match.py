@@ -21,6 +21,9 @@ from .functions import NameSupply, Purity
 from .patterns import Capture, Or, Pattern, picks_result
 from .rules import Rule
 
+# pyright: reportPrivateUsage=false
+# Each property of xDSL costs a call, and all users of a value are wanted for each rewrite.
+
 IndexT = TypeVar("IndexT", bound="Index")
 
 
@@ -299,7 +302,13 @@ def _shown(thing: Any) -> str:
 
 def users_of(values: Iterable[SSAValue]) -> list[Operation]:
     """Returns the ops that use any of `values`, each once, in order of use."""
-    return list(dict.fromkeys(use.operation for value in values for use in value.uses))
+    found: dict[Operation, None] = {}
+    for value in values:
+        use = value.first_use
+        while use is not None:
+            found[use._operation] = None
+            use = use._next_use
+    return list(found)
 
 
 def as_value(bound: Any) -> SSAValue:

@@ -19,6 +19,7 @@ from xdsl.traits import IsolatedFromAbove
 
 from ...core.ir.dominance import DominatorTree
 from ...core.ir.verification import VerifiedOps
+from ...core.ir.walk import walk
 from ...core.messages.collector import patient_collector
 from ...core.messages.diagnostics import OperationError, emit_remark
 from ...core.messages.origins import fuse
@@ -36,6 +37,9 @@ from ..matching.dispatch import Dispatch
 from ..matching.effects import effect_of_replacement
 from ..matching.several_roots import place_of_replacement
 from .statistics import RuleStatistics, add_statistics, statistics_wanted
+
+# pyright: reportPrivateUsage=false
+# Each property of xDSL costs a call, and a net has a thousand rewrites.
 
 GROWS: Final = "the right side of a rule must be smaller than the left one"
 
@@ -286,16 +290,16 @@ class Driver:
             op = stack.pop()
             if op in self._dead:  # Two of its results were operands of one erased op.
                 continue
-            operands = list(dict.fromkeys(op.operands))
-            captured = [value for inner in op.walk() if inner is not op for value in inner.operands]
-            for inner in op.walk():
-                self._forget(inner)
-                self._session.unlinked(inner)
-                self._dead.add(inner)
-                self._lineage.pop(inner, None)
+            gone = walk(op) if op.regions else (op,)
+            read = dict.fromkeys(value for each in gone for value in each._operands)
+            for each in gone:
+                self._forget(each)
+                self._session.unlinked(each)
+                self._dead.add(each)
+                self._lineage.pop(each, None)
             op.detach()
             op.erase()
-            for value in (*operands, *captured):
+            for value in read:
                 producer = value.owner
                 if not isinstance(producer, Operation) or producer in self._dead:
                     continue
@@ -367,8 +371,12 @@ def remark_text(remark: str, about: Sequence[Any]) -> str:
 
 
 def _has_one_user(value: SSAValue) -> bool:
-    first = value.first_use
-    return first is not None and all(use.operation is first.operation for use in value.uses)
+    first = use = value.first_use
+    while first is not None and use is not None:
+        if use._operation is not first._operation:
+            return False
+        use = use._next_use
+    return first is not None
 
 
 def _owner_name(value: SSAValue) -> str:
@@ -384,7 +392,10 @@ def _reason(error: Exception) -> str:
 
 def is_dead(op: Operation, purity: Purity) -> bool:
     """Returns whether `op` can be erased, because nothing uses it and it has no effect. It may be able to fail."""
-    return all(result.first_use is None for result in op.results) and bool(op.results) and purity.is_pure(op)
+    for result in op.results:
+        if result.first_use is not None:
+            return False
+    return bool(op.results) and purity.is_pure(op)
 
 
 def program_order(scope: Operation, enter: Callable[[Operation], bool] = lambda op: True) -> Iterator[Operation]:

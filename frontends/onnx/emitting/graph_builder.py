@@ -104,8 +104,8 @@ class GraphBuilder:
         self._body = body
         self._last_literal: Operation | None = None
         self._literals: dict[Any, SSAValue] = {}
-        self._values: list[Value] = []
-        """The values that are weights."""
+        self._literal_of: dict[int, tuple[Value, SSAValue]] = {}
+        """The constants and weights that values are, by identity. The values are kept, lest another one gets it."""
 
     def __repr__(self) -> str:
         return f"<stepwell.Emitter of operator set {self.version}>"
@@ -146,10 +146,10 @@ class GraphBuilder:
     def ssa(self, operand: Any, dtype: str | None = None) -> SSAValue:
         """Returns the SSA value of an operand. A number gets the element type `dtype`."""
         match operand:
-            case SSAValue():
-                return operand
             case RuntimeValue():
                 return operand.ssa
+            case SSAValue():
+                return operand
             case Value():
                 if not isinstance(operand, Initialiser) and operand.known is None:
                     return operand.computed(self)
@@ -172,6 +172,12 @@ class GraphBuilder:
         return self._add_literal(("full", repr(value), shaped), lambda: FullOp(value, tensor_type(shaped)))
 
     def _literal(self, value: Value, key: str) -> SSAValue:
+        found = self._literal_of.get(id(value))
+        if found is None:
+            found = self._literal_of[id(value)] = value, self._new_literal(value, key)
+        return found[1]
+
+    def _new_literal(self, value: Value, key: str) -> SSAValue:
         packed = value.packed if isinstance(value, Initialiser) else None
         if packed is None or prod(packed.shape) <= LARGEST_LITERAL:
             known = value.known
@@ -181,7 +187,6 @@ class GraphBuilder:
         if known is not None and self._is_literal(value, known):
             content = (known.tobytes(), value.shaped)
             return self._add_literal(content, lambda: ConstantOp.from_array(known))
-        self._values.append(value)  # no other value may get its identity
         return self._add_literal(id(value), lambda: WeightOp(self._key(value, key), tensor_type(value.shaped)))
 
     def _is_literal(self, value: Value, known: np.ndarray[Any, Any]) -> bool:
