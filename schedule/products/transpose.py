@@ -13,6 +13,7 @@ from ...analysis.access_regions import body_accesses
 from ...analysis.affine import is_linear, normal_form
 from ...analysis.loop_nests import body_ops, levels_of, perfect_block
 from ...analysis.reorder import may_reorder
+from ...core.ir.answers import kept
 from ...core.ir.cloning import clone_op
 from ...core.ir.element_types import vector_type
 from ...dialects import tile
@@ -87,6 +88,7 @@ def turned(block: BlockOp, row: int, column: int) -> bool:
     return operands is not None and bool(_turned(operands[0], row, column))
 
 
+@kept
 def walks_apart(block: BlockOp) -> bool:
     """Returns whether a block maps numbers to one, and loads some along another axis than it stores that one."""
     operands = _mapped(block)
@@ -97,6 +99,7 @@ def walks_apart(block: BlockOp) -> bool:
     return any(each.stride_along(axis) == 1 for axis in across for each in loads.values())
 
 
+@kept
 def _mapped(block: BlockOp) -> tuple[Mapping[Operation, Operand], Operand] | None:
     """Returns the operands that a block loads and stores which does nothing but map numbers to one number."""
     if not maps_only(block):
