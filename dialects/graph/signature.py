@@ -38,11 +38,19 @@ def tensor_type(shaped: Shaped) -> TensorType:
     return TensorType(ATTRIBUTES[shaped.dtype], dims)
 
 
+_MOST_KNOWN: Final = 4096
+_known: dict[int, tuple[TensorType, Shaped]] = {}
+"""The shapes of types, by identity: types are shared, and to hash one takes longer than to look at it."""
+
+
 def shaped_of(type_: Attribute, what: str) -> Shaped:
     """
     Returns the shape and element type of a tensor type. Raises `VerifyException`, which names `what`, for any other
     type.
     """
+    known = _known.get(id(type_))
+    if known is not None and known[0] is type_:
+        return known[1]
     if not isinstance(type_, TensorType):
         raise VerifyException(f"{what} has type {type_}, expected a ranked tensor")
     if not isinstance(type_.encoding, NoneAttr):
@@ -54,7 +62,11 @@ def shaped_of(type_: Attribute, what: str) -> Shaped:
     for dim in dims:
         if dim is not None and dim < 0:
             raise VerifyException(f"{what} has a negative extent {dim}")
-    return Shaped(dims, name)
+    if len(_known) >= _MOST_KNOWN:
+        _known.clear()
+    shaped = Shaped(dims, name)
+    _known[id(type_)] = type_, shaped
+    return shaped
 
 
 # Definitions of operands and results
