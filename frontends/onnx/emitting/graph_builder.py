@@ -38,7 +38,7 @@ LARGEST_LITERAL_BESIDE_FILE: Final = 64
 
 
 PLAIN: Final = frozenset((int, float, bool, str, type(None)))
-"""What the values of properties, and the elements of their tuples, mostly are."""
+"""What the values of properties, and the elements of their lists, mostly are."""
 
 
 @cache
@@ -63,12 +63,11 @@ def key_of(op_type: type[Operation], values: Sequence[SSAValue], properties: Map
     """
     if not properties.keys().isdisjoint(("attributes", "result_types")):
         return None
-    kinds: list[type] = []
     for value in properties.values():
-        kinds += map(type, value) if value.__class__ is tuple else (value.__class__,)
-    if not PLAIN.issuperset(kinds):
-        return None  # 1, 1.0 and True are equal, so that their types tell them apart.
-    return op_type, *(id(value.type) for value in values), *properties.items(), *kinds
+        if not PLAIN.issuperset(map(type, value) if value.__class__ in (tuple, list) else (value.__class__,)):
+            return None
+    # As text, since 1, 1.0 and True are equal, and 0.0 and -0.0.
+    return op_type, *(id(value.type) for value in values), repr(properties)
 
 
 class GraphBuilder:

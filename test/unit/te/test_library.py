@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from stepwell.dialects.graph import Graph
 from stepwell.dialects.traits import LoopTemplate
-from stepwell.te import Tensor, library, placeholder
+from stepwell.te import Tensor, TEError, library, placeholder
 from stepwell.te.evaluation import evaluate
 from stepwell.testing.programs.ir_generators import OpCase, RandomChooser
 from stepwell.testing.programs.movement_generators import FAMILIES, random_case
@@ -59,3 +59,29 @@ def test_library_gives_the_reference_for_any_case(family: str) -> None:
 
 def test_every_op_of_the_generators_is_in_the_library() -> None:
     assert [op for _, op in OPS if not hasattr(library, op)] == []
+
+
+@pytest.mark.parametrize(
+    ("types", "message"),
+    [
+        (("f32", "f16", "i8"), "requantize: 'x1' has element type f16, expected f32 as 'x0' has"),
+        (("i32", "i32", "i8"), "requantize: 'x1' has element type i32, expected a float type"),
+        (("i32", "f32", "f32"), "requantize: 'x2' has element type f32, expected an integer or 8-bit float type"),
+    ],
+)
+def test_requantize_refuses_other_types(types: tuple[str, ...], message: str) -> None:
+    operands = [
+        placeholder(shape, dtype, f"x{number}")
+        for number, (shape, dtype) in enumerate(zip(((4,), (), ()), types, strict=True))
+    ]
+    with pytest.raises(TEError) as raised:
+        library.requantize(*operands)
+    assert str(raised.value) == message
+
+
+def test_requantize_takes_one_zero_point() -> None:
+    x, m, z = placeholder((4, 8), "i32", "x"), placeholder((8,), "f32", "m"), placeholder((8,), "i8", "z")
+    message = "requantize: multiplier and zero point have shapes (8) and (8), expected rank 0 or 1, and 0"
+    with pytest.raises(TEError) as raised:
+        library.requantize(x, m, z)
+    assert str(raised.value) == message

@@ -19,6 +19,22 @@ func.func @equal_ops_share(%x: tensor<4xf32>, %y: tensor<2x3xf32>) -> (tensor<4x
 
 // -----
 
+/// A table of all bytes never fails, so its kernel need not tell where it stands. One of another size does.
+// CHECK-LABEL: func.func @tables
+// CHECK-COUNT-2: graph.call_kernel @take(
+// CHECK: graph.call_kernel @take_1(
+// CHECK: graph.call_kernel @take_2(
+func.func @tables(%t: tensor<256xui8>, %u: tensor<200xui8>, %i: tensor<4xui8>)
+    -> (tensor<4xui8>, tensor<4xui8>, tensor<4xui8>) {
+  %a = graph.take %t, %i, axis = 0 : (tensor<256xui8>, tensor<4xui8>) -> tensor<4xui8>
+  %b = graph.take %t, %a, axis = 0 : (tensor<256xui8>, tensor<4xui8>) -> tensor<4xui8>
+  %c = graph.take %u, %a, axis = 0 : (tensor<200xui8>, tensor<4xui8>) -> tensor<4xui8>
+  %d = graph.take %u, %b, axis = 0 : (tensor<200xui8>, tensor<4xui8>) -> tensor<4xui8>
+  func.return %b, %c, %d : tensor<4xui8>, tensor<4xui8>, tensor<4xui8>
+}
+
+// -----
+
 /// A property that changes nothing in the loops: identical bodies are shared all the same.
 // CHECK-LABEL: func.func @identical_bodies_share
 // CHECK-COUNT-2: graph.call_kernel @softmax(%x)
