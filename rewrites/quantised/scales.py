@@ -14,13 +14,15 @@ from xdsl.ir import BlockArgument, Operation, SSAValue
 from ...core.ir.kinds import is_kind
 from ...dialects.graph.constants import ConstantOp, FullOp
 from ...dialects.graph.quantisation import DequantizeOp, QuantizeOp
+from ...dialects.graph.shapes import Shaped
+from ...dialects.graph.signature import tensor_type
 from ...dialects.traits import LoopSemantics, constant_kind, is_pure
 from ...patterns.language.constants import splat_number
 from ...patterns.language.match import Index, Match, Session, as_value
 from ...patterns.language.registry import Thing, builder, condition
 from ...te.dtypes import bit_width, integer_range, is_integer
 from ...te.numeric import Array
-from ..constants.constant_values import array_of
+from ..constants.constant_values import array_of, constant_of
 from ..inference.quantisation import converted, dtype_of, emit, shape_of
 from .moves import full
 
@@ -213,7 +215,7 @@ def reshaped(match: Match, value: SSAValue, shape: Sequence[int]) -> SSAValue:
     if list(shape_of(value)) == list(shape):
         return value
     numbers = _literal(value)
-    if numbers is None or -1 in numbers.shape:
+    if numbers is None:
         return emit(match, "reshape", value, shape=list(shape))
     return _constant(match, numbers.reshape(shape), dtype_of(value))
 
@@ -227,4 +229,4 @@ def _literal(value: SSAValue) -> Array | None:
 def _constant(match: Match, array: Array, dtype: str) -> SSAValue:
     if array.ndim == 0:
         return full(match, array.item(), dtype)
-    return match.add(ConstantOp.from_array(array)).results[0]
+    return match.add(constant_of(array, tensor_type(Shaped(array.shape, dtype)))).results[0]

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from stepwell.dialects.graph import Graph
 from stepwell.dialects.traits import LoopTemplate
-from stepwell.te import Tensor, TEError, library, placeholder
+from stepwell.te import TEError, Tensor, library, placeholder
 from stepwell.te.evaluation import evaluate
 from stepwell.testing.programs.ir_generators import OpCase, RandomChooser
 from stepwell.testing.programs.movement_generators import FAMILIES, random_case
