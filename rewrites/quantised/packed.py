@@ -6,20 +6,23 @@ from collections.abc import Sequence
 from math import prod
 from typing import Final
 
-from xdsl.dialects.builtin import TensorType
+from xdsl.dialects.builtin import TensorType, UnitAttr
 from xdsl.ir import SSAValue
 
 from ...core.derived_weights import PACKED_SUFFIX
 from ...core.ir.element_types import ATTRIBUTES
 from ...dialects.graph.base import plain_properties
-from ...dialects.graph.constants import WeightOp
+from ...dialects.graph.constants import ConstantOp, WeightOp
 from ...dialects.graph.contraction import MatmulOp
 from ...dialects.graph.movement import PermuteDimsOp
 from ...dialects.graph.quantisation import DequantizeOp
+from ...dialects.graph.shapes import Shaped
+from ...dialects.graph.signature import tensor_type
 from ...patterns.language.constants import splat_number
 from ...patterns.language.match import Match
 from ...patterns.language.registry import builder, condition
 from ...te.dtypes import bit_width, integer_range, is_small_integer
+from ..fusion.numbers import APART
 from ..inference.quantisation import converted, dtype_of, emit, shape_of
 from .moves import full
 
@@ -67,7 +70,7 @@ def packed_matmul(match: Match, op: MatmulOp, kernel: DequantizeOp) -> Sequence[
         zeros = full(match, int(number) + _offset(dtype_of(weights)), "ui8")
     else:
         zeros = _rows(match, _unsigned(match, zero_point), inputs // block_size, outputs)
-    scales = _rows(match, scale, inputs // block_size, outputs)
+    scales = _scales(match, scale, inputs // block_size, outputs)
     result = emit(match, "matmul_packed", x, packed, scales, zeros, bits=bits, block_size=block_size)
     return (emit(match, "reshape", result, shape=[*shape[:-1], outputs]) if is_batch else result,)
 
@@ -134,6 +137,16 @@ def _transposed_pairs(match: Match, data: SSAValue) -> SSAValue:
         emit(match, "expand_dims", emit(match, "permute_dims", each, axes=[1, 0]), axis=[1]) for each in (first, second)
     ]
     return emit(match, "reshape", emit(match, "concat", *columns, axis=1), shape=[2 * pairs, rows // 2])
+
+
+def _scales(match: Match, scale: SSAValue, blocks: int, outputs: int) -> SSAValue:
+    """Returns scales as `_rows` does. One for all is a constant tensor, as kernels lay scales out like weights."""
+    number = splat_number(scale)
+    if number is None:
+        return _rows(match, scale, blocks, outputs)
+    constant = ConstantOp.from_values([number], tensor_type(Shaped((outputs, blocks), dtype_of(scale))))
+    constant.attributes[APART] = UnitAttr()
+    return match.add(constant).results[0]
 
 
 def _rows(match: Match, value: SSAValue, blocks: int, outputs: int) -> SSAValue:

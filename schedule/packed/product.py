@@ -93,6 +93,7 @@ class _Values:
 
     def __init__(self, block: BlockOp):
         self.dims: dict[SSAValue, int] = {axis: position for position, axis in enumerate(block.axes)}
+        self._extents = block.extents
 
     def load(self, value: SSAValue) -> Operand | None:
         """Returns the element that `value` is loaded from."""
@@ -114,7 +115,10 @@ class _Values:
                 return None
             if isinstance(op, arith.MuliOp):
                 return left * right
-            return left % right if isinstance(op, arith.RemUIOp) else left // right
+            if isinstance(op, arith.RemUIOp):
+                return left % right
+            extent = self._extents[left.position] if isinstance(left, AffineDimExpr) else None
+            return _quotient(left, right.value, extent) if isinstance(extent, int) else left // right
         found = affine_of_value(value, self.dims, {})
         return None if found is None else normal_form(found)
 

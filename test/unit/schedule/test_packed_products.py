@@ -27,6 +27,9 @@ SHAPES = [
     (7, 130, 256, 4, 128, True),
     (4, 65, 512, 8, 64, True),
     *([(1, 1, 31, 8, 16, True), (13, 33, 160, 4, 256, False), (6, 200, 1024, 4, 32, True)] if FULL else []),
+    (3, 70, 64, 8, 64, False),
+    (7, 21, 96, 8, 96, True),
+    (2, 33, 64, 4, 64, False),
 ]
 """Rows, outputs, inputs, bits, block, and whether each block has a zero point of its own."""
 

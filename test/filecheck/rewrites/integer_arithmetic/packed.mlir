@@ -48,6 +48,19 @@ func.func @columns(%x: tensor<3x32xf32>) -> tensor<3x8xf32> {
   func.return %y : tensor<3x8xf32>
 }
 
+/// One scale for all is a constant tensor, which stays outside of groups.
+// CHECK-LABEL: func.func @one_scale
+// CHECK: %[[S:.*]] = graph.constant {graph.apart} dense<0.5> : tensor<8x1xf32>
+// CHECK: graph.matmul_packed %x, %{{.*}}, %[[S]], %{{.*}} bits = 8 : (tensor<3x32xf32>, tensor<8x32xui8>, tensor<8x1xf32>, tensor<ui8>)
+func.func @one_scale(%x: tensor<3x32xf32>) -> tensor<3x8xf32> {
+  %w = graph.weight "w" : tensor<32x8xi8>
+  %s = graph.full 0.5 : tensor<f32>
+  %z = graph.full 0 : tensor<i8>
+  %d = graph.dequantize %w, %s, %z : (tensor<32x8xi8>, tensor<f32>, tensor<i8>) -> tensor<32x8xf32>
+  %y = graph.matmul %x, %d : (tensor<3x32xf32>, tensor<32x8xf32>) -> tensor<3x8xf32>
+  func.return %y : tensor<3x8xf32>
+}
+
 // CHECK-LABEL: func.func @no_weights_of_the_caller
 // CHECK: graph.matmul %
 // REMARK: remark: 'graph.matmul': kept on floats: the weights are not known at load

@@ -30,3 +30,14 @@ func.func @main(%x: tensor<1x64xf32>) -> tensor<1x70xf32> {
   %y = graph.matmul_packed %x, %w, %s, %z : (tensor<1x64xf32>, tensor<70x32xui8>, tensor<70x2xf32>, tensor<70x2xui8>) -> tensor<1x70xf32>
   func.return %y : tensor<1x70xf32>
 }
+
+/// A row of one block has one scale, wherever the quotient of its places was written.
+// PLAN-LABEL: tensor_loop.func private @matmul_packed_1(
+// PLAN: stepwell.tiling = #schedule.packed<
+func.func @one_block(%x: tensor<2x64xf32>) -> tensor<2x70xf32> {
+  %w = graph.weight "w8" : tensor<70x64xui8>
+  %s = graph.weight "s8" : tensor<70x1xf32>
+  %z = graph.weight "z8" : tensor<70x1xui8>
+  %y = graph.matmul_packed %x, %w, %s, %z, bits = 8, block_size = 64 : (tensor<2x64xf32>, tensor<70x64xui8>, tensor<70x1xf32>, tensor<70x1xui8>) -> tensor<2x70xf32>
+  func.return %y : tensor<2x70xf32>
+}
