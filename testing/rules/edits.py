@@ -73,8 +73,11 @@ def as_sibling(match: Match, op: Operation) -> bool:
 
 
 def with_operands_swapped(match: Match, op: Operation) -> bool:
-    op.operands = [op.operands[1], op.operands[0], *op.operands[2:]]
-    return op.operands[0] is not op.operands[1]
+    """Swaps the first two operands, or a factor and the summand of a sum of a product, whose factors commute."""
+    first = int(op.name == "graph.ewise_fma")
+    one, other = op.operands[first : first + 2]
+    op.operands = [*op.operands[:first], other, one, *op.operands[first + 2 :]]
+    return one is not other
 
 
 SETS_OF_AXES: Final = frozenset({"expand_dims", "squeeze", "sum", "mean", "max", "min", "prod", "any", "all"})
