@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 from models import CALLS, inputs_of
 from suite.arguments import existing_file, new_file, positive
-from suite.networks import SIZES, built, exported, pictures, sentence_encoder, tokens
+from suite.networks import built, example, exported
 
 Row = dict[str, Any]
 
@@ -79,10 +79,8 @@ def first_result(engine: str, program: str) -> None:
         import torch
 
         name = Path(program).stem
-        encoder = name == "minilm"
         with torch.no_grad():
-            network = sentence_encoder() if encoder else built(name)
-            torch.compile(network.eval())(tokens() if encoder else pictures(1, SIZES[name]))
+            torch.compile(built(name).eval())(example(name))
     else:
         threads = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
         CALLS[engine](program, inputs_of(program, {}, {}), {}, threads)()

@@ -1,12 +1,13 @@
 """
 Models quantised by the quantisers of onnxruntime, ours beside onnxruntime and OpenVINO, and our own f32.
 
-`python bench/quantised.py FOLDER [--only REGEX] [--rounds 9] [--dynamic]`
+`python bench/quantised.py [FOLDER] [--only REGEX] [--rounds 9] [--dynamic]`
 
-FOLDER holds the models of `quantised.json` in f32, `resnet50.onnx` and so on. They are quantised once, into
-FOLDER/quantised, on random batches: QDQ, per channel, unsigned activations, signed weights. With `--dynamic` they are
-quantised into FOLDER/dynamic, with scales of activations that are computed in each call. The engines run as in
-`models.py`: one thread, each in a process of its own, rounds in turn.
+FOLDER, by default `build/zoo`, holds the models of `quantised.json` in f32, `resnet50.onnx` and so on. PyTorch exports
+those that are not there, with random weights. They are quantised once, into FOLDER/quantised, on random batches: QDQ,
+per channel, unsigned activations, signed weights. With `--dynamic` they are quantised into FOLDER/dynamic, with scales
+of activations that are computed in each call. The engines run as in `models.py`: one thread, each in a process of its
+own, rounds in turn.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ import numpy as np
 from models import cells, inputs_of, measure
 from suite.arguments import new_file, positive
 from suite.figures import geometric_mean
+from suite.networks import FOLDER, exported
 
 CASES = json.loads((Path(__file__).parent / "quantised.json").read_text(encoding="utf-8"))
 """The fixed list of models, how they are quantised, and what is to be reached."""
@@ -78,7 +80,7 @@ def quantised_dynamically(path: Path, settings: dict[str, Any]) -> Path:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").strip().splitlines()[0])
-    parser.add_argument("folder", type=Path, help="where the models in f32 are")
+    parser.add_argument("folder", nargs="?", type=Path, default=FOLDER, help="where the models in f32 are")
     parser.add_argument("--only", default="", metavar="REGEX", help="models whose names match")
     parser.add_argument("--rounds", type=positive, default=9)
     parser.add_argument("--dynamic", action="store_true", help="scales of activations from each call")
@@ -87,9 +89,9 @@ def main() -> None:
     make, settings = (quantised_dynamically, CASES["dynamic"]) if options.dynamic else (quantised, CASES["settings"])
     rows: list[dict[str, Any]] = []
     for name in settings.get("models", CASES["models"]):
-        path = options.folder / f"{name}.onnx"
-        if not re.search(options.only, name) or not path.exists():
+        if not re.search(options.only, name):
             continue
+        path = exported(name, options.folder)
         row = measure(make(path, settings), [], options.rounds)
         row["f32"] = measure(path, [], options.rounds)["ms"].get("stepwell")
         rows.append(row)

@@ -42,12 +42,16 @@ SIZES = {
     "swin_v2_t": 256,
     "vgg11": PICTURE,
     "vit_b_16": PICTURE,
+    "vit_tiny": PICTURE,
     "wide_resnet50_2": PICTURE,
     "deeplabv3_mobilenet_v3_large": SEGMENTED,
     "fcn_resnet50": SEGMENTED,
     "lraspp_mobilenet_v3_large": SEGMENTED,
 }
 """Names of networks in torchvision, and the height and width of their inputs."""
+
+ENCODERS = {"minilm": (6, 384, 12), "bert_base": (12, 768, 12)}
+"""Encoders of text: layers, width, heads. The widths are those of MiniLM-L6-H384 (Wang et al., 2020) and BERT-base."""
 
 SEGMENTING = ("deeplabv3_", "fcn_", "lraspp_")
 """How the names of networks that segment begin."""
@@ -60,20 +64,19 @@ HALVES_OF = ("resnet50", "vit_b_16", "minilm")
 """The networks that it measures."""
 
 
-def exported(name: str) -> Path:
+def exported(name: str, folder: Path = FOLDER) -> Path:
     """Returns the file of a network, which PyTorch exports where it is not there. Raises what the exporter raises."""
-    path = FOLDER / f"{name}.onnx"
+    path = folder / f"{name}.onnx"
     if not path.exists():
         import torch
 
-        FOLDER.mkdir(parents=True, exist_ok=True)
-        encoder = name == "minilm"
+        folder.mkdir(parents=True, exist_ok=True)
         half = path.with_suffix(".part")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             torch.onnx.export(
-                sentence_encoder() if encoder else built(name),
-                (tokens() if encoder else pictures(1, SIZES[name]),),
+                built(name),
+                (example(name),),
                 half,
                 input_names=["x"],
                 opset_version=OPSET,
@@ -129,23 +132,21 @@ def tokens() -> Any:
     return torch.ones(1, 128, dtype=torch.int64)
 
 
-def sentence_encoder() -> Any:
-    """
-    Returns an encoder of the shape of MiniLM-L6-H384 (Wang et al., 2020) with random weights: 6 layers of 384, 12
-    heads, feed-forward networks of 1536.
-    """
+def sentence_encoder(name: str) -> Any:
+    """Returns one of `ENCODERS` with random weights. Its feed-forward networks are four times as wide as its layers."""
     import torch
     from torch import nn
 
     torch.manual_seed(0)
-    layer = nn.TransformerEncoderLayer(384, 12, 1536, 0.0, "gelu", batch_first=True)
+    layers, width, heads = ENCODERS[name]
+    layer = nn.TransformerEncoderLayer(width, heads, 4 * width, 0.0, "gelu", batch_first=True)
 
     class Encoder(nn.Module):
         def __init__(self) -> None:
             super().__init__()
-            self.words, self.places = nn.Embedding(30522, 384), nn.Embedding(512, 384)
-            self.first = nn.LayerNorm(384)
-            self.layers = nn.TransformerEncoder(layer, 6, enable_nested_tensor=False)
+            self.words, self.places = nn.Embedding(30522, width), nn.Embedding(512, width)
+            self.first = nn.LayerNorm(width)
+            self.layers = nn.TransformerEncoder(layer, layers, enable_nested_tensor=False)
 
         def forward(self, x: Any) -> Any:
             places = torch.arange(x.shape[1], device=x.device)
@@ -161,6 +162,11 @@ def pictures(count: int, size: int) -> Any:
     return torch.randn(count, 3, size, size)
 
 
+def example(name: str) -> Any:
+    """An input of a network."""
+    return tokens() if name in ENCODERS else pictures(1, SIZES[name])
+
+
 def built(name: str) -> Any:
     """
     Returns a network with random weights, the same ones each time.
@@ -169,12 +175,17 @@ def built(name: str) -> Any:
     nothing. Batch normalisations take their statistics from two random pictures. So numbers keep their size throughout.
     """
     import torch
-    from torchvision.models import get_model
+    from torchvision.models import VisionTransformer, get_model
 
+    if name in ENCODERS:
+        return sentence_encoder(name)
     torch.manual_seed(0)
     options: dict[str, Any] = {"weights_backbone": None} if name.startswith(SEGMENTING) else {}
     options |= {"init_weights": False} if name in ("googlenet", "inception_v3") else {}
-    module = get_model(name, weights=None, **options).eval()
+    if name == "vit_tiny":  # of DeiT (Touvron et al., 2021), which torchvision does not have
+        module = VisionTransformer(PICTURE, 16, 12, 3, 192, 768).eval()
+    else:
+        module = get_model(name, weights=None, **options).eval()
     with torch.no_grad():
         for weight in module.parameters():
             if weight.min() == weight.max():
