@@ -80,7 +80,7 @@ def first_result(engine: str, program: str) -> None:
 
         name = Path(program).stem
         with torch.no_grad():
-            torch.compile(built(name).eval())(example(name))
+            torch.compile(built(name).eval())(*example(name))
     else:
         threads = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
         CALLS[engine](program, inputs_of(program, {}, {}), {}, threads)()

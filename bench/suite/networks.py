@@ -50,8 +50,11 @@ SIZES = {
 }
 """Names of networks in torchvision, and the height and width of their inputs."""
 
-ENCODERS = {"minilm": (6, 384, 12), "bert_base": (12, 768, 12)}
-"""Encoders of text: layers, width, heads. The widths are those of MiniLM-L6-H384 (Wang et al., 2020) and BERT-base."""
+BERTS = {
+    "bert_base": {},
+    "bert_minilm": {"hidden_size": 384, "num_hidden_layers": 6, "num_attention_heads": 12, "intermediate_size": 1536},
+}
+"""Encoders of transformers: names, and how they differ from BERT-base. The second has the shape of MiniLM-L6-H384."""
 
 SEGMENTING = ("deeplabv3_", "fcn_", "lraspp_")
 """How the names of networks that segment begin."""
@@ -76,9 +79,9 @@ def exported(name: str, folder: Path = FOLDER) -> Path:
             warnings.simplefilter("ignore")
             torch.onnx.export(
                 built(name),
-                (example(name),),
+                example(name),
                 half,
-                input_names=["x"],
+                input_names=["x", "mask"][: len(example(name))],
                 opset_version=OPSET,
                 dynamo=True,
                 external_data=False,
@@ -132,21 +135,23 @@ def tokens() -> Any:
     return torch.ones(1, 128, dtype=torch.int64)
 
 
-def sentence_encoder(name: str) -> Any:
-    """Returns one of `ENCODERS` with random weights. Its feed-forward networks are four times as wide as its layers."""
+def sentence_encoder() -> Any:
+    """
+    Returns an encoder of the shape of MiniLM-L6-H384 (Wang et al., 2020) with random weights: 6 layers of 384, 12
+    heads, feed-forward networks of 1536.
+    """
     import torch
     from torch import nn
 
     torch.manual_seed(0)
-    layers, width, heads = ENCODERS[name]
-    layer = nn.TransformerEncoderLayer(width, heads, 4 * width, 0.0, "gelu", batch_first=True)
+    layer = nn.TransformerEncoderLayer(384, 12, 1536, 0.0, "gelu", batch_first=True)
 
     class Encoder(nn.Module):
         def __init__(self) -> None:
             super().__init__()
-            self.words, self.places = nn.Embedding(30522, width), nn.Embedding(512, width)
-            self.first = nn.LayerNorm(width)
-            self.layers = nn.TransformerEncoder(layer, layers, enable_nested_tensor=False)
+            self.words, self.places = nn.Embedding(30522, 384), nn.Embedding(512, 384)
+            self.first = nn.LayerNorm(384)
+            self.layers = nn.TransformerEncoder(layer, 6, enable_nested_tensor=False)
 
         def forward(self, x: Any) -> Any:
             places = torch.arange(x.shape[1], device=x.device)
@@ -162,9 +167,11 @@ def pictures(count: int, size: int) -> Any:
     return torch.randn(count, 3, size, size)
 
 
-def example(name: str) -> Any:
-    """An input of a network."""
-    return tokens() if name in ENCODERS else pictures(1, SIZES[name])
+def example(name: str) -> tuple[Any, ...]:
+    """Inputs of a network."""
+    if name in BERTS:
+        return tokens(), tokens()
+    return (tokens() if name == "minilm" else pictures(1, SIZES[name]),)
 
 
 def built(name: str) -> Any:
@@ -177,9 +184,13 @@ def built(name: str) -> Any:
     import torch
     from torchvision.models import VisionTransformer, get_model
 
-    if name in ENCODERS:
-        return sentence_encoder(name)
+    if name == "minilm":
+        return sentence_encoder()
     torch.manual_seed(0)
+    if name in BERTS:
+        from transformers import BertConfig, BertModel
+
+        return BertModel(BertConfig(**BERTS[name])).eval()
     options: dict[str, Any] = {"weights_backbone": None} if name.startswith(SEGMENTING) else {}
     options |= {"init_weights": False} if name in ("googlenet", "inception_v3") else {}
     if name == "vit_tiny":  # of DeiT (Touvron et al., 2021), which torchvision does not have
