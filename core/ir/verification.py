@@ -18,6 +18,7 @@ from typing import Final, NoReturn
 
 from xdsl.dialects.builtin import StringAttr, SymbolRefAttr, UnregisteredOp
 from xdsl.dialects.func import FuncOp
+from xdsl.interfaces import ConditionallySpeculatableInterface
 from xdsl.ir import Block, ErasedSSAValue, Operation, OpResult, Region, SSAValue
 from xdsl.irdl import IRDLOperation, OpDef, traits_def
 from xdsl.parser.core import ForwardDeclaredValue
@@ -271,13 +272,20 @@ class _Verifier:
         raise VerificationError(op, message, self.sources, hint=hint, notes=notes) from cause
 
 
+_CHECKS_NOTHING: Final = (
+    OpTrait.verify,
+    *(type(each).verify for each in ConditionallySpeculatableInterface.traits.traits),
+)
+"""What traits have for a verifier that asks for nothing."""
+
+
 def _key_function(kind: type[Operation]) -> Callable[[Operation], Hashable | None] | None:
     """`verification_key` of a class, unless attributes or traits of its definition ask for more."""
     key_of = getattr(kind, "verification_key", None)
     if key_of is None or not issubclass(kind, IRDLOperation):
         return None
     definition = kind.get_irdl_definition()
-    plain = not definition.attributes and all(type(each).verify is OpTrait.verify for each in definition.traits)
+    plain = not definition.attributes and all(type(each).verify in _CHECKS_NOTHING for each in definition.traits)
     return key_of if plain else None
 
 

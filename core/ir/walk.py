@@ -9,6 +9,7 @@ sixth of the time to compile.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, TypeVar
 
 from xdsl.ir import Block, Operation, Region
@@ -59,6 +60,11 @@ def _add_first_ops(region: Region, pending: list[Operation]) -> None:
         if block._first_op is not None:
             pending.append(block._first_op)
         block = block._prev_block
+
+
+def op_and_inside(op: Operation) -> Sequence[Operation]:
+    """What `walk` finds, for ops of which most have no regions."""
+    return walk(op) if op.regions else (op,)
 
 
 def ops_in(block: Block) -> list[Operation]:

@@ -40,6 +40,12 @@ if TYPE_CHECKING:
     from ...core.text.parsing import StepwellParser
 
 
+_OF_WHOLE_BYTES = frozenset(
+    literals.ATTRIBUTES[name] for name, each in TABLE.items() if each.bits >= 8 and name in literals.ATTRIBUTES
+)
+"""The element types whose numbers any bytes are."""
+
+
 class LiteralOp(IRDLOperation, ABC):
     """An op without operands whose one result is known before the program runs."""
 
@@ -56,6 +62,11 @@ class LiteralOp(IRDLOperation, ABC):
     def __repr__(self) -> str:
         with literals.eliding_constants():
             return op_repr(self)
+
+    def _only_value(self) -> Attribute | None:
+        """The property `value` of an op that has one result, and no operands or other properties."""
+        plain = len(self.properties) == len(self.results) == 1 and not self._operands
+        return self.properties.get("value") if plain else None
 
     @property
     def shaped(self) -> Shaped:
@@ -138,6 +149,19 @@ class ConstantOp(LiteralOp):
         """The value that all elements have, as a Python number. It is `None` when they differ or there are none."""
         return literals.splat_value(self.dense.data.data, self.shaped.dtype)
 
+    def verification_key(self) -> tuple[int, ...] | None:
+        """
+        Returns what verification depends on as long as the op does not change: types and the number of bytes.
+
+        It is `None` where the bytes themselves are checked too, and for an op that has not the parts of a constant.
+        """
+        value = self._only_value()
+        if not isinstance(value, DenseIntOrFPElementsAttr):
+            return None
+        type_ = self.results[0].type
+        whole = isinstance(type_, TensorType) and type_.element_type in _OF_WHOLE_BYTES
+        return (id(type_), id(value.type), len(value.data.data)) if whole else None
+
     def verify_(self) -> None:
         value = self.properties["value"]
         literals.check_dense(value, self.shaped)
@@ -219,6 +243,15 @@ class FullOp(LiteralOp, LoopSemantics):
 
         shape, dtype = self.shaped
         return (library.full(tuple(dim for dim in shape if dim is not None), self.plain_value, dtype),)
+
+    def verification_key(self) -> tuple[int, ...] | None:
+        """
+        Returns what verification depends on as long as the op does not change: the types of the number and the result.
+
+        It is `None` for an op that has not the parts of a splat.
+        """
+        value = self._only_value()
+        return (id(self.results[0].type), id(value.type)) if isinstance(value, FloatAttr | IntegerAttr) else None
 
     def verify_(self) -> None:
         shaped, value = self.shaped, self.properties["value"]

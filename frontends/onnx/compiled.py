@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 
+from ...core.messages.collector import patient_collector
 from ...lazy_dataclass import dataclass
 from ...runtime.compile import compile as compile_module
 from ...runtime.errors import CompileError, in_order, wrong_count
@@ -64,7 +65,8 @@ def compile_onnx(
 
     Raises `OnnxError` for a model that is damaged or uses what is not supported.
     """
-    return OnnxExecutable(source, dict(constants or {}), dict(dims or {}), tuple(values), options)
+    with patient_collector():
+        return OnnxExecutable(source, dict(constants or {}), dict(dims or {}), tuple(values), options)
 
 
 @dataclass(frozen=True)
@@ -215,7 +217,8 @@ class OnnxExecutable(Executable):
             with self._compile_lock:
                 found = self.specialisations.find(self._key(arrays))  # pyright: ignore[reportArgumentType]
                 if found is None:
-                    return self._compiled(arrays)
+                    with patient_collector():
+                        return self._compiled(arrays)
         return cast("_Program", found)
 
     def _compile_at_once(self) -> None:

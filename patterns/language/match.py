@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import field
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, UnknownLoc
@@ -14,6 +14,9 @@ from xdsl.ir.core import SSAValues
 from xdsl.irdl import IRDLOperation, VerificationContext
 from xdsl.utils.exceptions import VerifyException
 
+from ...core.ir.appending import new_op
+from ...core.ir.replacing import replace_all_uses
+from ...core.ir.walk import op_and_inside
 from ...core.messages.diagnostics import OperationError
 from ...dialects.graph.base import TensorOp, infer_result_types
 from ...lazy_dataclass import dataclass
@@ -25,6 +28,14 @@ from .rules import Rule
 # Each property of xDSL costs a call, and all users of a value are wanted for each rewrite.
 
 IndexT = TypeVar("IndexT", bound="Index")
+
+
+class Made(NamedTuple):
+    """What like ops have in common. It keeps alive what the key knows by identity."""
+
+    result_types: Sequence[Attribute]
+    properties: Mapping[str, Attribute]
+    held: tuple[Attribute, ...]
 
 
 class Index:
@@ -62,6 +73,8 @@ class Session:
     """Ops that an index wants the driver to visit again."""
     gave_up: set[str] = field(default_factory=set)
     """The names of the rules that took too many steps somewhere."""
+    made: dict[Hashable, Made] = field(default_factory=dict)
+    """What the ops made so far have in common with like ones, by what their result types depend on."""
     _op_types: dict[str, type[Operation] | None] = field(default_factory=dict)
 
     @cached_property
@@ -80,7 +93,7 @@ class Session:
         """Tells the indexes that `op` is new in its block."""
         for index in self.indexes.values():
             index.inserted(op)
-            for inner in op.walk():
+            for inner in op_and_inside(op):
                 index.linked(inner)
 
     def unlinked(self, op: Operation) -> None:
@@ -94,7 +107,7 @@ class Session:
         for user in users:
             self.unlinked(user)
         for result, value in zip(replaced, values, strict=True):
-            result.replace_all_uses_with(value)
+            replace_all_uses(result, value)
         for index in self.indexes.values():
             for user in users:
                 index.linked(user)
@@ -228,8 +241,13 @@ class Match:
         op_type = self.session.op_type(name)
         if op_type is None:
             raise OperationError(self.root, f"rule '{self.rule.name}' makes the unknown op '{name}'")
-        given = dict(properties or {})
-        stored, attributes = _sorted_properties(op_type, given)
+        key, held = None, ()
+        if result_types is None and issubclass(op_type, TensorOp):
+            held = (*[operand.type for operand in operands], *(properties.values() if properties else ()))
+            key = (op_type, len(operands), *map(id, held), *(properties or ()))
+            if (made := self.session.made.get(key)) is not None:
+                return self.add(new_op(op_type, operands, made.result_types, made.properties))
+        stored, attributes = _sorted_properties(op_type, dict(properties or {}))
         op = op_type.create(
             operands=operands, result_types=result_types or (), properties=stored, attributes=attributes
         )
@@ -240,6 +258,8 @@ class Match:
                 message = f"rule '{self.rule.name}' makes an invalid '{name}': {error}"
                 op.erase()
                 raise OperationError(self.root, message) from error
+        if key is not None and not attributes:
+            self.session.made[key] = Made([result.type for result in op.results], stored, held)
         return self.add(op)
 
     def add(self, op: Operation) -> Operation:

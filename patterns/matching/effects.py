@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from xdsl.ir import Operation
 from xdsl.traits import SymbolOpInterface
 
+from ...core.ir.walk import op_and_inside
 from ...dialects.traits import may_fail
 from ..language.equivalence import BlockOrder
 from ..language.match import Match, Session
@@ -46,7 +47,7 @@ def effect_of_replacement(match: Match, place: Operation) -> str | None:
     for op in match.new_ops:
         if not purity.is_harmless(op):
             return f"makes '{op.name}', which has an effect"
-    if not any(may_fail(each) for op in match.new_ops for each in op.walk()):
+    if not any(may_fail(each) for op in match.new_ops for each in op_and_inside(op)):
         return None
     failing = [op for op in _matched_ops(match) if op.parent is place.parent and may_fail(op)]
     crossed = op_with_effect_between([*failing, place], match.session)

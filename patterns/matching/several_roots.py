@@ -8,8 +8,11 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from xdsl.ir import Block, Operation, SSAValue
 
+from ...core.ir.walk import op_and_inside
 from ..language.equivalence import BlockOrder, Visibility
 from ..language.match import Match
+
+# pyright: reportPrivateUsage=false
 
 
 def place_of_replacement(match: Match, values: Sequence[SSAValue], far: bool) -> Operation | None:
@@ -39,12 +42,13 @@ def _taken(new_ops: Sequence[Operation], values: Sequence[SSAValue]) -> Iterator
     """Yields the values from outside that the new ops and the kept values need."""
     made: set[object] = set()
     for op in new_ops:
-        for each in op.walk():
+        for each in op_and_inside(op):
             made.add(each)
-            made.update(block for region in each.regions for block in region.blocks)
+            if each.regions:
+                made.update(block for region in each.regions for block in region.blocks)
     for op in new_ops:
-        for each in op.walk():
-            yield from (value for value in each.operands if value.owner not in made)
+        for each in op_and_inside(op):
+            yield from [value for value in each._operands if value.owner not in made]
     yield from (value for value in values if value.owner not in made)
 
 

@@ -18,8 +18,9 @@ from xdsl.ir import Block, Operation, OpResult, Region, SSAValue
 from xdsl.traits import IsolatedFromAbove
 
 from ...core.ir.dominance import DominatorTree
+from ...core.ir.replacing import erase_op
 from ...core.ir.verification import VerifiedOps
-from ...core.ir.walk import walk
+from ...core.ir.walk import op_and_inside
 from ...core.messages.collector import patient_collector
 from ...core.messages.diagnostics import OperationError, emit_remark
 from ...core.messages.origins import fuse
@@ -214,7 +215,7 @@ class Driver:
         if len(values) != len(replaced):
             found, wanted = len(values), len(replaced)
             raise OperationError(root, f"rule '{match.rule.name}' replaces {wanted} results by {found} values")
-        used = {operand for op in match.new_ops for each in op.walk() for operand in each.operands}
+        used = {operand for op in match.new_ops for each in op_and_inside(op) for operand in each._operands}
         for value, result in zip(values, replaced, strict=True):
             if any(each in used for root in match.roots for each in root.results) or value in replaced:
                 raise OperationError(root, f"rule '{match.rule.name}' replaces a result by something that needs it")
@@ -229,9 +230,11 @@ class Driver:
         block = place.parent
         assert block is not None
         users = users_of(replaced)
-        for op in (*roots, *users):
+        changed = (*roots, *users)
+        for op in changed:
             self._forget(op)
-            self._touch_parents(op)
+        for holder in dict.fromkeys(op.parent for op in changed):
+            self._touch_around(holder)
         lineages = [self._lineage.pop(root, ORIGINAL) for root in roots]
         lineage = max(lineages, key=lambda each: each.rewrites).after(match.rule.name)
         if match.new_ops:
@@ -290,15 +293,14 @@ class Driver:
             op = stack.pop()
             if op in self._dead:  # Two of its results were operands of one erased op.
                 continue
-            gone = walk(op) if op.regions else (op,)
+            gone = op_and_inside(op)
             read = dict.fromkeys(value for each in gone for value in each._operands)
             for each in gone:
                 self._forget(each)
                 self._session.unlinked(each)
                 self._dead.add(each)
                 self._lineage.pop(each, None)
-            op.detach()
-            op.erase()
+            erase_op(op)
             for value in read:
                 producer = value.owner
                 if not isinstance(producer, Operation) or producer in self._dead:
@@ -312,9 +314,9 @@ class Driver:
         for index in self._session.indexes.values():
             index.forget(op)
 
-    def _touch_parents(self, op: Operation) -> None:
-        """Looks again at the ops around a changed one, since conditions may look at their regions."""
-        parent = op.parent_op()
+    def _touch_around(self, block: Block | None) -> None:
+        """Looks again at the ops around a block that has changed, since conditions may look at their regions."""
+        parent = None if block is None else block.parent_op()
         while parent is not None and not parent.has_trait(IsolatedFromAbove, value_if_unregistered=False):
             self._forget(parent)
             self._enqueue(parent)
@@ -350,7 +352,7 @@ def _locate(match: Match, values: Sequence[SSAValue]) -> None:
     location = fuse((op.location for op in matched), match.rule.name)
     known = match.root.location
     for new_op in (*match.new_ops, *match.new_functions):
-        for op in new_op.walk():
+        for op in op_and_inside(new_op):
             if op.location is known or isinstance(op.location, UnknownLoc):
                 op.location = location
     made = set(match.new_ops)

@@ -20,6 +20,7 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Operation, SSAValue
 
 from ...core.derived_weights import BYTES, sums_key
+from ...core.ir.walk import ops_of
 from ...dialects.graph.base import plain_properties
 from ...dialects.graph.constants import WeightOp
 from ...dialects.graph.contraction import Conv2dOp, MatmulOp
@@ -229,7 +230,7 @@ class _RightZeros(Index):
     def is_exception(self, match: Match, kernel: DequantizeOp) -> bool:
         """Returns whether a zero point is 0, but those of most others are not. The first question counts them."""
         if self._is_rare is None:
-            products = [op for op in self.session.scope.walk() if isinstance(op, MatmulOp)]
+            products = ops_of(self.session.scope, MatmulOp)
             found = [self._is_zero(match, op.operands[1].owner) for op in products]
             self._is_rare = found.count(False) > found.count(True)
         return self._is_rare and self._is_zero(match, kernel) is True

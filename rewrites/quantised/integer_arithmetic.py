@@ -7,6 +7,7 @@ from typing import Final
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
+from ...core.ir.walk import walk
 from ...core.passes.base import StepwellPass
 from ...lazy_dataclass import dataclass
 from ...patterns.language.functions import is_closed
@@ -49,7 +50,7 @@ class IntegerArithmeticPass(StepwellPass):
     numerics: str = "default"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        names = {each.name for each in op.walk()}
+        names = {each.name for each in walk(op)}
         if names.isdisjoint(("graph.quantize", "graph.dequantize")) and not self.rules and self.numerics == "default":
             return  # The rules need not even be read.
         chosen = selected(shipped_rules("integer_arithmetic"), self.rules, self.numerics, self.name)
