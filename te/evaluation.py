@@ -69,8 +69,14 @@ class HasTensorSemantics(Protocol):
 
 def evaluate_op(op: HasTensorSemantics, arrays: Sequence[Array]) -> list[Array]:
     """Returns the results of an op on operand values `arrays`, by its tensor expression. Raises like `evaluate`."""
+    operands, results = expressions_of(op, arrays)
+    return evaluate(results, dict(zip(operands, arrays, strict=True)))
+
+
+def expressions_of(op: HasTensorSemantics, arrays: Sequence[Array]) -> tuple[Sequence[Tensor], Sequence[Tensor]]:
+    """Returns a placeholder for each operand of an op, of the shape of its value, and the results made of them."""
     operands = [placeholder(array.shape, dtype_of(array), f"operand{number}") for number, array in enumerate(arrays)]
-    return evaluate(op.te(*operands), dict(zip(operands, arrays, strict=True)))
+    return operands, op.te(*operands)
 
 
 def _bind_sizes(inputs: Mapping[Tensor, Array]) -> dict[Expr, Any]:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
 from math import prod
+from typing import TYPE_CHECKING, Any
 
 from xdsl.context import Context
 from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import DYNAMIC_INDEX, FloatAttr, IntegerAttr, ModuleOp, TensorType
-from xdsl.ir import Operation, OpResult, SSAValue
+from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
+from ...core.ir.replacing import erase_op, replace_all_uses
+from ...core.ir.walk import op_and_inside
 from ...core.messages.diagnostics import emit_remark
 from ...core.messages.origins import fuse
 from ...core.passes.applications import allowed
@@ -19,6 +23,15 @@ from ...lazy_dataclass import dataclass
 from ...patterns.language.constants import is_constant_op
 from ...patterns.running.driver import program_order
 from .prepare_functions import move_to_prepare_functions
+
+if TYPE_CHECKING:
+    from ...te import Tensor
+
+Expression = tuple["Sequence[Tensor]", "Sequence[Tensor]"]
+"""Placeholders for the operands of an op, and its results."""
+
+Expressions = dict[Hashable, tuple[tuple[Attribute, ...], Expression]]
+"""The expressions of ops by what they are made of. It keeps alive what its keys know by identity."""
 
 
 @dataclass(frozen=True)
@@ -49,13 +62,14 @@ class FoldConstantPass(StepwellPass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         if self.max_elements < 0:
             raise PassFailedException(f"{self.name}: max-elements is {self.max_elements}, expected 0 or more")
+        known: Expressions = {}
         for each in list(program_order(op)):
             if each.parent is None:
                 continue
             if isinstance(each, scf.IfOp):
                 inline_taken_branch(each)
             elif self._can_fold(each):
-                fold(each)
+                fold(each, known)
         if self.prepare:
             move_to_prepare_functions(op)
 
@@ -90,28 +104,29 @@ def _index(value: SSAValue) -> int | None:
     return None
 
 
-def fold(op: Operation) -> None:
+def fold(op: Operation, known: Expressions) -> None:
     """Replaces `op` by constants. Leaves it, with a remark, when computing it fails."""
-    new_ops = _extracted(op) if op.name == "tensor.extract" else _evaluated(op)
+    new_ops = _extracted(op) if op.name == "tensor.extract" else _evaluated(op, known)
     if new_ops is None or op.parent is None or not allowed("fold", op.name, op):
         return
     location = fuse([op.location, *(v.owner.location for v in op.operands if isinstance(v.owner, Operation))])
     for new_op, result in zip(new_ops, op.results, strict=True):
         new_op.location = location
         new_op.results[0].name_hint = result.name_hint
-        result.replace_all_uses_with(new_op.results[0])
+        replace_all_uses(result, new_op.results[0])
     op.parent.insert_ops_before(new_ops, op)
     erase_with_constants(op)
     count("folded ops")
 
 
-def _evaluated(op: Operation) -> list[Operation] | None:
-    from ...te.evaluation import CheckFailed, evaluate_op
+def _evaluated(op: Operation, known: Expressions) -> list[Operation] | None:
+    from ...te.evaluation import CheckFailed, evaluate
     from .constant_values import array_of, constant_of
 
     arrays = [array_of(value.owner) for value in op.operands if isinstance(value.owner, Operation)]
     try:
-        found = evaluate_op(op, arrays)  # pyright: ignore[reportArgumentType]
+        operands, made = _expressions(op, arrays, known)
+        found = evaluate(made, dict(zip(operands, arrays, strict=True)))
     except CheckFailed as failure:
         emit_remark(op, f"not folded: it fails with '{failure}'")
         return None
@@ -119,6 +134,20 @@ def _evaluated(op: Operation) -> list[Operation] | None:
     return [
         constant_of(array, type_) for array, type_ in zip(found, types, strict=True) if isinstance(type_, TensorType)
     ]
+
+
+def _expressions(op: Operation, arrays: Sequence[Any], known: Expressions) -> Expression:
+    """Returns the tensor expressions of an op. Ops that are alike share them."""
+    from ...te.evaluation import expressions_of
+
+    if op.regions:
+        return expressions_of(op, arrays)  # pyright: ignore[reportArgumentType]
+    named = {**op.properties, **op.attributes}
+    types = (*(value.type for value in (*op.operands, *op.results)), *named.values())
+    key = (type(op), len(op.operands), len(op.properties), *named, *map(id, types))
+    if key not in known:
+        known[key] = types, expressions_of(op, arrays)  # pyright: ignore[reportArgumentType]
+    return known[key][1]
 
 
 def _extracted(op: Operation) -> list[Operation] | None:
@@ -142,13 +171,11 @@ def _extracted(op: Operation) -> list[Operation] | None:
 
 def erase_with_constants(op: Operation) -> None:
     """Erases `op`, and the constants and weights that it was the last to use."""
-    producers = [value.owner for each in op.walk() for value in each.operands]
-    op.detach()
-    op.erase()
+    producers = [value.owner for each in op_and_inside(op) for value in each.operands]
+    erase_op(op)
     for producer in dict.fromkeys(producers):
         if isinstance(producer, Operation) and producer.parent is not None and _is_unused_leaf(producer):
-            producer.detach()
-            producer.erase()
+            erase_op(producer)
 
 
 def _is_unused_leaf(op: Operation) -> bool:

@@ -8,6 +8,7 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp, TensorType
 from xdsl.ir import Operation, OpResult, SSAValue
 
+from ...core.ir.replacing import erase_op, replace_all_uses
 from ...core.messages.origins import fuse
 from ...core.passes.base import count
 from ...core.roles import PREPARE
@@ -119,13 +120,11 @@ def _move(module: ModuleOp, group: list[Operation], outputs: list[OpResult], nam
     call.location = fuse(op.location for op in group)
     for value, result in zip(outputs, call.results, strict=True):
         result.name_hint = value.name_hint
-        value.replace_all_uses_with(result)
+        replace_all_uses(value, result)
     for op in reversed(group):
-        op.detach()
-        op.erase()
+        erase_op(op)
     for leaf in leaves:
         if leaf.results[0].first_use is None:
-            leaf.detach()
-            leaf.erase()
+            erase_op(leaf)
     count("prepare functions")
     return call

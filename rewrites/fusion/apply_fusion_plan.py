@@ -9,8 +9,10 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
 
+from ...core.ir.replacing import erase_op, replace_all_uses
 from ...core.ir.structural_hash import Texts
 from ...core.ir.symbols import symbol
+from ...core.ir.walk import op_and_inside
 from ...core.messages.origins import Shared, fuse
 from ...core.passes.applications import allowed
 from ...core.passes.base import StepwellPass
@@ -21,6 +23,8 @@ from ...patterns.running.driver import is_dead
 from .neutral import make_alike
 from .numbers import Group, Numbers, open_numbers
 from .plan import erase_plan, has_plan, planned_functions, read_plan
+
+# pyright: reportPrivateUsage=false
 
 MOST_NAMES = 6
 """The number of ops that the name of a function spells out."""
@@ -105,7 +109,7 @@ class _Functions:
         for op in ops:
             self.shared.add(function, op.location)
         for own, op in zip(function.body.block.ops, ops, strict=False):
-            for inner, other in zip(own.walk(), op.walk(), strict=True):
+            for inner, other in zip(op_and_inside(own), op_and_inside(op), strict=True):
                 self.shared.add(inner, other.location)
 
 
@@ -125,25 +129,23 @@ def _outline(group: Group, made: _Functions) -> None:
     block.insert_op_before(call, root)
     for value, result in zip(outputs, call.results, strict=True):
         result.name_hint = value.name_hint
-        value.replace_all_uses_with(result)
+        replace_all_uses(value, result)
     for op in reversed(ops):
-        op.detach()
-        op.erase()
+        erase_op(op)
     for full in copied:
-        full.erase()
+        erase_op(full)
 
 
 def _erase_dead(sources: Iterable[Operation], purity: Purity) -> None:
     """Erases the constants among `sources` that nothing uses any more."""
     for op in sources:
         if is_dead(op, purity):
-            op.detach()
-            op.erase()
+            erase_op(op)
 
 
 def _outputs(ops: Sequence[Operation]) -> list[SSAValue]:
     """Returns the results of `ops` that are used outside. Where nothing uses the last op, all of its results count."""
-    inside = {each for op in ops for each in op.walk()}
+    inside = {each for op in ops for each in op_and_inside(op)}
     used: list[SSAValue] = [
         value for op in ops for value in op.results if any(use.operation not in inside for use in value.uses)
     ]
@@ -162,7 +164,7 @@ def _gathered(ops: Sequence[Operation]) -> Operation:
         if op in inside:
             left.remove(op)
             last = op
-        elif any(operand in needed for each in op.walk() for operand in each.operands):
+        elif any(operand in needed for each in op_and_inside(op) for operand in each._operands):
             needed.update(op.results)
             moved.append(op)
         if not left:

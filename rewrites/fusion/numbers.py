@@ -17,6 +17,7 @@ from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ...core.ir.appending import new_op
+from ...core.ir.replacing import erase_op
 from ...core.ir.structural_hash import Texts, structural_hash_of_ops
 from ...core.messages.locations import copy_location
 from ...dialects.graph.binary import AddOp, EwiseFmaOp, MultiplyOp, SubtractOp
@@ -27,6 +28,8 @@ from ...dialects.graph.signature import shaped_of
 from ...lazy_dataclass import dataclass
 from ...patterns.language.constants import is_constant_op, splat_number
 from ...patterns.language.functions import captured_values
+
+# pyright: reportPrivateUsage=false
 
 APART: Final = "graph.apart"
 """Marks a constant that stays an input of the groups that use it, though all of its elements are one number."""
@@ -96,11 +99,9 @@ class Group:
         """Puts a detached `graph.full` in the place of each number that `ops` use, and returns them as a group."""
         group = Group(ops, numbers)
         for op in ops:
-            operands = list(op.operands)
-            for index, value in enumerate(operands):
+            for index, value in enumerate(op._operands):
                 if (full := group._number(op, index, value)) is not None:
-                    operands[index] = full.results[0]
-            op.operands = operands
+                    op.operands[index] = full.results[0]
         return group
 
     def _number(self, op: Operation, index: int, value: SSAValue) -> FullOp | None:
@@ -126,7 +127,7 @@ class Group:
     @property
     def copied(self) -> list[FullOp]:
         """The `graph.full` ops that the group uses, in the order of use."""
-        used = (value.owner for op in self.ops for value in op.operands)
+        used = (value.owner for op in self.ops for value in op._operands)
         return [each for each in dict.fromkeys(used) if isinstance(each, FullOp) and each.parent is None]
 
 
@@ -145,10 +146,9 @@ class _Use:
         return repr(splat_number(self.value))
 
     def put(self, value: SSAValue) -> None:
-        """Makes `value` the operand."""
+        """Makes `value` the operand in place of the `graph.full`."""
         self.op.operands[self.index] = value
-        if value is not self.full.results[0]:
-            self.full.erase()
+        erase_op(self.full)
 
 
 def open_numbers(groups: Sequence[Group], texts: Texts) -> None:
@@ -169,10 +169,10 @@ def open_numbers(groups: Sequence[Group], texts: Texts) -> None:
             columns[(str(uses[0].value.type), *(use.number for use in uses))].append(column)
         for (_, *numbers), places in columns.items():
             differs = len(set(numbers)) > 1
-            for group in same:
-                uses = [group.open[place] for place in places]
-                value = outside.of(uses[0].value, group) if differs else uses[0].full.results[0]
-                for use in uses:
+            for group in same if differs or len(places) > 1 else ():
+                first, *others = (group.open[place] for place in places)
+                value = outside.of(first.value, group) if differs else first.full.results[0]
+                for use in (first, *others) if differs else others:
                     use.put(value)
 
 
@@ -181,6 +181,8 @@ class _Outside:
 
     def __init__(self) -> None:
         self._found: dict[tuple[object, ...], list[SSAValue]] = defaultdict(list)
+        self._used: dict[int, set[SSAValue]] = {}
+        """The operands of groups, by the identity of the group."""
         self._first: dict[Block, Operation] = {}
         """What was the first op of each block."""
         self._moved = set[SSAValue]()
@@ -193,11 +195,14 @@ class _Outside:
         """
         number, block = splat_number(value), group.ops[0].parent
         assert number is not None and block is not None and isinstance(value.type, TensorType)
-        used = {operand for op in group.ops for operand in op.operands}
+        used = self._used.get(id(group))
+        if used is None:
+            used = self._used[id(group)] = {operand for op in group.ops for operand in op._operands}
         found = self._found[block, repr(number), value.type]
         for each in found:
             if each not in used:
                 self._move_up(each, block)
+                used.add(each)
                 return each
         assert isinstance(value.owner, Operation)
         if not isinstance(value.owner, ConstantOp) or value.owner.parent is not block or value in used:
@@ -207,6 +212,7 @@ class _Outside:
             block.insert_op_before(constant, group.ops[0])
             value = constant.results[0]
         found.append(value)
+        used.add(value)
         return value
 
     def _move_up(self, value: SSAValue, block: Block) -> None:
