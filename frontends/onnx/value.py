@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -28,16 +27,16 @@ class ValueBuilder(Protocol):
     def __getattr__(self, name: str, /) -> Callable[..., Any]: ...
 
 
-class Value(ABC):
-    """A tensor of the model."""
+class Value:
+    """A tensor of the model. It is no abstract base class, for which `isinstance` is a call of Python code."""
 
     def __repr__(self) -> str:
         return f"<stepwell.{type(self).__name__} {shape_text(self.shape)} of {self.dtype}>"
 
     @property
-    @abstractmethod
     def shaped(self) -> Shaped:
-        """Shape (`None` for an extent that is not known) and element type."""
+        """Shape (`None` for an extent that is not known) and element type. Each class has its own."""
+        raise NotImplementedError(type(self).__name__)
 
     @property
     def shape(self) -> Shape:

@@ -62,7 +62,8 @@ class EquivalenceIndex(Index):
     The ops seen so far by block and key.
 
     Keys and attributes are numbered, so that two ops are compared by two small integers. A look-up climbs from the
-    block of the op through the blocks that dominate it, out to the isolated op around.
+    block of the op through the blocks that dominate it, out to the isolated op around. Most ops have operands that no
+    other op of their name has. Such an op waits without a number.
     """
 
     def __init__(self, session: Session):
@@ -76,8 +77,28 @@ class EquivalenceIndex(Index):
         self._seen: set[Operation] = set()
         self._by_block: dict[Block, dict[int, dict[Operation, None]]] = {}
         self._epochs: dict[Block, dict[Operation, int]] = {}
+        self._waiting: dict[Key, Operation | None] = {}
+        """The op of a name and operands that waits for a second one, `None` once there has been one."""
+        self._waits_as: dict[Operation, Key] = {}
 
     def visited(self, op: Operation) -> None:
+        if (rough := self._rough_key(op)) is not None:
+            if rough not in self._waiting:
+                self._waiting[rough], self._waits_as[op] = op, rough
+                self._seen.add(op)
+                return
+            self._settle(rough, op)
+        self._visited(op)
+
+    def _settle(self, rough: Key, op: Operation) -> None:
+        """Gives a number to the op that waits for another one of this key, which is `op`."""
+        first = self._waiting[rough]
+        if first is not None and first is not op:
+            self._waiting[rough] = None
+            del self._waits_as[first]
+            self._visited(first)
+
+    def _visited(self, op: Operation) -> None:
         number = self._number(op)
         if number is None or op.parent is None:
             return
@@ -97,6 +118,8 @@ class EquivalenceIndex(Index):
                 self.forget(each)
 
     def forget(self, op: Operation) -> None:
+        if (rough := self._waits_as.pop(op, None)) is not None:
+            del self._waiting[rough]
         number = self._number_of.pop(op, None)
         if number is not None and op.parent is not None:
             same = self._by_block.get(op.parent, {}).get(number, {})
@@ -106,6 +129,10 @@ class EquivalenceIndex(Index):
 
     def candidates(self, op: Operation) -> Iterator[Operation]:
         """Yields the ops equivalent to `op` in blocks that dominate its own, nearest block first."""
+        if (rough := self._rough_key(op)) is not None:
+            if rough not in self._waiting:
+                return
+            self._settle(rough, op)
         number = self._number(op)
         if number is None or not self._members.get(number):
             return
@@ -123,6 +150,15 @@ class EquivalenceIndex(Index):
         return number is not None and number == self._number(second)
 
     # Keys
+
+    @staticmethod
+    def _rough_key(op: Operation) -> Key | None:
+        """Returns what ops that are equal have in common and is found quickly, `None` for one without operands."""
+        operands = op._operands  # pyright: ignore[reportPrivateUsage]
+        if not operands or op.regions:
+            return None
+        places = [id(value) for value in operands]
+        return (op.name, *(sorted(places) if len(places) > 1 and is_commutative(op) else places))
 
     def _number(self, op: Operation) -> int | None:
         """Returns the number of the key of `op`, or `None` for an op that is never merged."""

@@ -93,7 +93,7 @@ def _wrapped(array: np.ndarray[Any, Any]) -> Value:
 
 def is_zero(value: Value) -> bool:
     known = value.known
-    return known is not None and not known.any()
+    return known is not None and not (known.item() if known.size == 1 else known.any())
 
 
 def cast(b: GraphBuilder, x: Value, dtype: str) -> Value:
