@@ -25,7 +25,7 @@ from ...patterns.running.driver import program_order
 from .prepare_functions import move_to_prepare_functions
 
 if TYPE_CHECKING:
-    from ...te import Tensor
+    from ...te.tensor import Tensor
 
 Expression = tuple["Sequence[Tensor]", "Sequence[Tensor]"]
 """Placeholders for the operands of an op, and its results."""

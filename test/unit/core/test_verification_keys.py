@@ -14,11 +14,20 @@ from stepwell.core.ir.verification import (
     verify_module,
 )
 from stepwell.dialects.graph.base import TensorOp, tensor_operand, tensor_result
-from stepwell.dialects.graph.constants import WeightOp
+from stepwell.dialects.graph.constants import ConstantOp, FullOp, WeightOp
 from stepwell.dialects.graph.contraction import MatmulOp
 from stepwell.dialects.graph.reduction import SoftmaxOp
 from stepwell.dialects.graph.shapes import Shaped
-from xdsl.dialects.builtin import IntegerAttr, ModuleOp, StringAttr, TensorType, f32
+from stepwell.dialects.graph.signature import tensor_type
+from xdsl.dialects.builtin import (
+    BytesAttr,
+    DenseIntOrFPElementsAttr,
+    IntegerAttr,
+    ModuleOp,
+    StringAttr,
+    TensorType,
+    f32,
+)
 from xdsl.ir import Attribute, Operation
 from xdsl.irdl import attr_def, irdl_op_definition, traits_def
 from xdsl.traits import HasParent
@@ -27,6 +36,11 @@ ALIKE = """
 func.func @main(%x: tensor<4x8xf32>, %w: tensor<8x8xf32>) -> tensor<4x8xf32> {
   %k = graph.weight "k" : tensor<8x8xf32>
   %l = graph.weight "l" : tensor<8x8xf32>
+  %c = graph.constant dense<[1.0, 2.0]> : tensor<2xf32>
+  %d = graph.constant dense<[3.0, 4.0]> : tensor<2xf32>
+  %e = graph.constant dense<[true, false]> : tensor<2xi1>
+  %f = graph.full 1.0 : tensor<2xf32>
+  %g = graph.full 2.0 : tensor<2xf32>
   %0 = graph.softmax %x, axis = -1 : (tensor<4x8xf32>) -> tensor<4x8xf32>
   %1 = graph.softmax %x, axis = -1 : (tensor<4x8xf32>) -> tensor<4x8xf32>
   %2 = graph.matmul %1, %w : (tensor<4x8xf32>, tensor<8x8xf32>) -> tensor<4x8xf32>
@@ -39,12 +53,18 @@ func.func @main(%x: tensor<4x8xf32>, %w: tensor<8x8xf32>) -> tensor<4x8xf32> {
 def alike(name: str) -> tuple[ModuleOp, Operation]:
     """The program, and the second of its ops called `name`."""
     module = stepwell.parse(ALIKE)
-    _, second = (op for op in module.walk() if op.name == name)
+    _, second, *_ = (op for op in module.walk() if op.name == name)
     return module, second
 
 
 def set_attribute(holder: dict[str, Attribute], name: str, attribute: Attribute) -> None:
     holder[name] = attribute
+
+
+def three() -> Attribute:
+    """Three elements, where the type has two."""
+    dense = ConstantOp.from_values([1.0, 2.0], TensorType(f32, [2])).dense
+    return DenseIntOrFPElementsAttr(dense.type, BytesAttr(dense.data.data + bytes(4)))
 
 
 DIFFERENCES: dict[str, tuple[str, Callable[[Any], object]]] = {
@@ -61,6 +81,14 @@ DIFFERENCES: dict[str, tuple[str, Callable[[Any], object]]] = {
     "no key": ("weight", lambda op: op.properties.clear()),
     "an empty key": ("weight", lambda op: set_attribute(op.properties, "key", StringAttr(""))),
     "a key that is none": ("weight", lambda op: set_attribute(op.properties, "key", IntegerAttr(1, 64))),
+    "the bytes of a constant": ("constant", lambda op: set_attribute(op.properties, "value", three())),
+    "the class of a constant": ("constant", lambda op: set_attribute(op.properties, "value", IntegerAttr(1, 64))),
+    "the type of a constant": ("constant", lambda op: setattr(op.results[0], "_type", TensorType(f32, [3]))),
+    "an operand of a constant": ("constant", lambda op: setattr(op, "operands", [op.parent.args[0]])),
+    "no value": ("full", lambda op: op.properties.clear()),
+    "the type of a number": ("full", lambda op: set_attribute(op.properties, "value", IntegerAttr(1, 64))),
+    "the class of a number": ("full", lambda op: set_attribute(op.properties, "value", StringAttr("1"))),
+    "the type of a splat": ("full", lambda op: setattr(op.results[0], "_type", TensorType(f32, [-1]))),
     "the type of a weight": ("weight", lambda op: setattr(op.results[0], "_type", TensorType(f32, [-1]))),
 }  # fmt: skip
 
@@ -85,6 +113,20 @@ def test_ops_that_are_alike_are_checked_once(monkeypatch: pytest.MonkeyPatch):
     assert sorted(checked) == ["graph.matmul", "graph.softmax", "graph.weight"]
     verify_module(module)
     assert len(checked) == 6  # nothing is kept from one walk to the next
+
+
+@pytest.mark.parametrize("dtype, times", [("f32", 1), ("ui8", 1), ("bf16", 1), ("i1", 3), ("i4", 3)])
+def test_constants_of_one_type_are_checked_once_unless_their_bytes_are(
+    dtype: str, times: int, monkeypatch: pytest.MonkeyPatch
+):
+    checked: list[str] = []
+    for kind in (ConstantOp, FullOp):
+        verify = kind.verify_
+        monkeypatch.setattr(kind, "verify_", lambda op, verify=verify: (checked.append(op.name), verify(op)))
+    type_ = tensor_type(Shaped((2,), dtype))
+    constants = [ConstantOp.from_values(values, type_) for values in ([0, 1], [1, 0], [1, 1])]
+    verify_module(ModuleOp([*constants, FullOp(1, type_), FullOp(0, type_)]))
+    assert sorted(checked) == ["graph.constant"] * times + ["graph.full"]
 
 
 class Copying(TensorOp, ABC):
