@@ -17,6 +17,24 @@ func.func @arithmetic() -> (tensor<2xf32>, tensor<2xi8>, tensor<2xi8>) {
   func.return %c, %e, %g : tensor<2xf32>, tensor<2xi8>, tensor<2xi8>
 }
 
+/// Ops that are alike, and ops that differ in a property or in the order of operands alone.
+// CHECK-LABEL: func.func @alike(
+func.func @alike() -> (tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) {
+  // CHECK-NEXT: %[[C:.*]] = graph.constant dense<[4.0, 6.0]> : tensor<2xf32>
+  // CHECK-NEXT: %[[D:.*]] = graph.constant dense<[3.0, 7.0]> : tensor<2xf32>
+  // CHECK-NEXT: %[[E:.*]] = graph.constant dense<[1.0, -1.0]> : tensor<2xf32>
+  // CHECK-NEXT: %[[F:.*]] = graph.constant dense<[-1.0, 1.0]> : tensor<2xf32>
+  // CHECK-NEXT: %[[G:.*]] = graph.full 0.0 : tensor<2xf32>
+  // CHECK-NEXT: func.return %[[C]], %[[D]], %[[E]], %[[F]], %[[G]] :
+  %a = graph.constant dense<[[1.0, 2.0], [3.0, 4.0]]> : tensor<2x2xf32>
+  %c = graph.sum %a, axis = [0] : (tensor<2x2xf32>) -> tensor<2xf32>
+  %d = graph.sum %a, axis = [1] : (tensor<2x2xf32>) -> tensor<2xf32>
+  %e = graph.subtract %c, %d : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  %f = graph.subtract %d, %c : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  %g = graph.subtract %c, %c : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  func.return %c, %d, %e, %f, %g : tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>
+}
+
 /// Chains fold in one go, several results too; bf16 and i1.
 // CHECK-LABEL: func.func @chain(
 func.func @chain() -> (tensor<1xbf16>, tensor<2xi1>) {
