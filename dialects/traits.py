@@ -165,6 +165,8 @@ def _pure_as_a_class(kind: type[Operation], traits: frozenset[OpTrait]) -> bool 
     """
     if issubclass(kind, UnregisteredOp) or any(isinstance(each, IsTerminator) for each in traits):
         return False
+    if kind.name in PURE_OUTSIDE_OPS:
+        return True
     found = [type(each).get_effects for each in traits if isinstance(each, MemoryEffect)]
     without = NoMemoryEffect.get_effects.__func__
     return True if found and all(getattr(each, "__func__", None) is without for each in found) else None
@@ -208,6 +210,9 @@ def _traits_of(op: Operation) -> frozenset[OpTrait]:
 def _has_commutative(traits: frozenset[OpTrait]) -> bool:
     return any(isinstance(each, Commutative) for each in traits)
 
+
+PURE_OUTSIDE_OPS = frozenset({"arith.extsi", "arith.remui"})
+"""Ops of xDSL's own dialects without effects, which carry no such trait upstream though the ops like them do."""
 
 COMMUTATIVE_OUTSIDE_OPS = frozenset(
     {

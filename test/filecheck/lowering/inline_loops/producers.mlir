@@ -388,3 +388,35 @@ tensor_loop.func @no_ones(%A: memref<8xf32>) outs(%C: memref<8xf32>) {
     }
   }
 }
+
+// -----
+
+/// A conversion of integers with signs is computed where they are summed up, as one without signs is.
+// CHECK-LABEL: @signed_bytes
+// CHECK-NOT: tensor_loop.alloc
+// CHECK: tensor_loop.block "sum"
+// CHECK: %[[A:.*]] = memref.load %A
+// CHECK-NEXT: arith.extsi %[[A]] : i8 to i32
+// CHECK-NOT: tensor_loop.block
+tensor_loop.func @signed_bytes(%A: memref<4x8xi8>) outs(%B: memref<8xi32>) {
+  %T = tensor_loop.alloc : memref<4x8xi32>
+  tensor_loop.grid (%i, %j) in (4, 8) {
+    tensor_loop.block "astype" spatial(%vi in 4 = %i, %vj in 8 = %j) {
+      %a = memref.load %A[%vi, %vj] : memref<4x8xi8>
+      %w = arith.extsi %a : i8 to i32
+      memref.store %w, %T[%vi, %vj] : memref<4x8xi32>
+    }
+  }
+  tensor_loop.grid (%j, %k) in (8, 4) {
+    tensor_loop.block "sum" spatial(%vj in 8 = %j) reduce(%vk in 4 = %k) {
+      init {
+        %z = arith.constant 0 : i32
+        memref.store %z, %B[%vj] : memref<8xi32>
+      }
+      %t = memref.load %T[%vk, %vj] : memref<4x8xi32>
+      %b = memref.load %B[%vj] : memref<8xi32>
+      %s = arith.addi %b, %t : i32
+      memref.store %s, %B[%vj] : memref<8xi32>
+    }
+  }
+}
