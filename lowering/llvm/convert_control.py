@@ -15,6 +15,7 @@ from ...core.roles import LOOP as LOOP_ATTRIBUTE
 from ...dialects import llvm_ext
 from .attributes import NSW
 from .llvm_body import ConversionTable, LLVMBody
+from .long_loops import LoopLengths
 from .pieces import piece_types
 
 LOOP_HINTS = ("vectorize", "no-vectorize", "unroll", "no-unroll")
@@ -74,6 +75,7 @@ class ControlConversions:
 
     def __init__(self, convert: ConvertOp):
         self.convert = convert
+        self._lengths = LoopLengths()
 
     def table(self) -> ConversionTable:
         """Returns the conversion of each type of op."""
@@ -93,6 +95,8 @@ class ControlConversions:
 
     def convert_for(self, builder: LLVMBody, op: scf.ForOp) -> None:
         hint = loop_hint(builder, op)
+        if LOOP_ATTRIBUTE not in op.attributes and self._lengths.is_long(op):
+            hint = StringAttr("no-vectorize,no-unroll")
         bounds = (op.lb, op.ub, op.step)
         initial = builder.values_of(op.iter_args)
 
