@@ -9,6 +9,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from ...core.ir.literals import constant_of
 from .attributes import NSW, NUW
+from .index_parts import parts_of
 from .llvm_body import LLVMBody
 from .types import MemRefLayout, element_bytes
 
@@ -66,7 +67,8 @@ def address(
     Returns a pointer to the element at `indices`, made once per block for the same element.
 
     In bounds no index is negative, so nothing wraps, signed or not, unless a stride is negative.
-    `inbounds=False` is for accesses under a mask, whose first element need not exist.
+    `inbounds=False` is for accesses under a mask, whose first element need not exist. Elements whose indices differ by
+    constants are at constant distances from one pointer, which lies in the buffer as they do.
     """
     pointer = builder.value(base)
     flags = 0
@@ -74,14 +76,30 @@ def address(
         flags = NSW | NUW if all(stride >= 0 for stride in layout.strides) else NSW
 
     def make() -> SSAValue:
-        total, constant = linear_index(builder, layout.strides, indices, flags)
+        split = _in_parts(layout.strides, indices) if flags & NUW else (layout.strides, indices, 0)
+        strides, values, distance = split
+        total, constant = linear_index(builder, strides, values, flags)
+        constant += distance
         if total is None:
             return builder.gep(pointer, constant, layout.memory_type, inbounds=inbounds) if constant else pointer
-        if constant:
+        if constant and not flags & NUW:
             total = summed(builder, total, builder.constant(constant), flags if constant > 0 else flags & NSW)
-        return builder.gep(pointer, total, layout.memory_type, inbounds=inbounds)
+            constant = 0
+        base = builder.cached(
+            ("base", pointer, total, layout.memory_type, inbounds),
+            lambda: builder.gep(pointer, total, layout.memory_type, inbounds=inbounds),
+        )
+        return builder.gep(base, constant, layout.memory_type, inbounds=inbounds) if constant else base
 
     return builder.cached(("address", pointer, layout.strides, inbounds, *indices), make)
+
+
+def _in_parts(strides: Sequence[int], indices: Sequence[SSAValue]) -> tuple[list[int], list[SSAValue], int]:
+    """Returns strides and indices of an element before the one at `indices`, and how many elements lie between."""
+    found = [parts_of(index) for index in indices]
+    pairs = list(zip(strides, found, strict=True))
+    between = sum(stride * each.constant for stride, each in pairs)
+    return [stride * each.factor for stride, each in pairs], [each.value for each in found], between
 
 
 def lane_alignment(value_type: Attribute) -> int:
