@@ -62,13 +62,16 @@ def address(
     indices: Sequence[SSAValue],
     *,
     inbounds: bool = True,
+    in_parts: bool = False,
 ) -> SSAValue:
     """
     Returns a pointer to the element at `indices`, made once per block for the same element.
 
     In bounds no index is negative, so nothing wraps, signed or not, unless a stride is negative.
-    `inbounds=False` is for accesses under a mask, whose first element need not exist. Elements whose indices differ by
-    constants are at constant distances from one pointer, which lies in the buffer as they do.
+    `inbounds=False` is for accesses under a mask, whose first element need not exist. With `in_parts`,
+    elements whose indices differ by constants are at constant distances from one pointer, which lies in the buffer as
+    they do: loop strength reduction would look for such distances for long. LLVM takes the conditions out of a loop on
+    numbers only where it does not move what the branches have in common.
     """
     pointer = builder.value(base)
     flags = 0
@@ -76,13 +79,14 @@ def address(
         flags = NSW | NUW if all(stride >= 0 for stride in layout.strides) else NSW
 
     def make() -> SSAValue:
-        split = _in_parts(layout.strides, indices) if flags & NUW else (layout.strides, indices, 0)
+        apart = in_parts and flags & NUW
+        split = _in_parts(layout.strides, indices) if apart else (layout.strides, indices, 0)
         strides, values, distance = split
         total, constant = linear_index(builder, strides, values, flags)
         constant += distance
         if total is None:
             return builder.gep(pointer, constant, layout.memory_type, inbounds=inbounds) if constant else pointer
-        if constant and not flags & NUW:
+        if constant and not apart:
             total = summed(builder, total, builder.constant(constant), flags if constant > 0 else flags & NSW)
             constant = 0
         base = builder.cached(
@@ -91,7 +95,7 @@ def address(
         )
         return builder.gep(base, constant, layout.memory_type, inbounds=inbounds) if constant else base
 
-    return builder.cached(("address", pointer, layout.strides, inbounds, *indices), make)
+    return builder.cached(("address", pointer, layout.strides, inbounds, in_parts, *indices), make)
 
 
 def _in_parts(strides: Sequence[int], indices: Sequence[SSAValue]) -> tuple[list[int], list[SSAValue], int]:

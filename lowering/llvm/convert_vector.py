@@ -112,7 +112,7 @@ def convert_load(builder: LLVMBody, op: vector.LoadOp) -> None:
     result_type = builder.types.convert(op.result.type)
     if not _row_stride_is_one(builder, op, layout):
         return
-    pointer = address(builder, op.base, layout, op.indices)
+    pointer = address(builder, op.base, layout, op.indices, in_parts=True)
     alignment = alignment_at(builder, op.base, layout, op.indices)
     loaded = load_value(builder, pointer, result_type, alignment, nontemporal=is_nontemporal(op))
     builder.bind(op.result, loaded)
@@ -123,7 +123,7 @@ def convert_store(builder: LLVMBody, op: vector.StoreOp) -> None:
     builder.types.convert(op.vector.type)
     if not _row_stride_is_one(builder, op, layout):
         return
-    pointer = address(builder, op.base, layout, op.indices)
+    pointer = address(builder, op.base, layout, op.indices, in_parts=True)
     alignment = alignment_at(builder, op.base, layout, op.indices)
     store_value(builder, builder.value(op.vector), pointer, alignment, nontemporal=is_nontemporal(op))
 
@@ -223,7 +223,7 @@ def convert_transfer_read(builder: LLVMBody, op: vector.TransferReadOp) -> None:
     if len(builder.state.errors) > errors:
         return
     if mask is None:
-        pointer = address(builder, op.source, layout, op.indices)
+        pointer = address(builder, op.source, layout, op.indices, in_parts=True)
         alignment = alignment_at(builder, op.source, layout, op.indices)
         builder.bind(op.result, load_value(builder, pointer, result_type, alignment))
         return
@@ -241,7 +241,7 @@ def convert_transfer_write(builder: LLVMBody, op: vector.TransferWriteOp) -> Non
     if len(builder.state.errors) > errors:
         return
     if mask is None:
-        pointer = address(builder, op.source, layout, op.indices)
+        pointer = address(builder, op.source, layout, op.indices, in_parts=True)
         store_value(builder, value, pointer, alignment_at(builder, op.source, layout, op.indices))
     else:
         masked_store(builder, op.source, op.indices, mask, value)

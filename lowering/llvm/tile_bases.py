@@ -2,9 +2,9 @@
 Hides from LLVM how the addresses of register tiles follow from loop variables.
 
 The schedule has put the elements of a tile at constant distances from one address, which an x86 or Arm instruction adds
-for nothing. LLVM's loop strength reduction does not know that this is done. It looks for the best of all ways to share
-additions between up to a hundred addresses, which takes half of the time in which it makes machine code of a
-convolution. What it finds is no faster.
+for nothing, and `addressing.address` those of vectors. LLVM's loop strength reduction does not know that this is done.
+It looks for the best of all ways to share additions between up to a hundred addresses, which takes half of the time in
+which it makes machine code of a convolution. What it finds is no faster.
 """
 
 from __future__ import annotations
@@ -13,12 +13,10 @@ from collections.abc import Sequence
 from typing import Final
 
 from xdsl.dialects import llvm
-from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Block, SSAValue
 
 from ...core.attributes import shared_string
 from ...core.ir.walk import ops_in
-from ...core.roles import LOOP
 from .attributes import NO_BUNDLES, NO_FASTMATH, segments
 from .types import PTR
 
@@ -44,17 +42,9 @@ def hide_tile_bases(blocks: Sequence[Block]) -> None:
     `%q = llvm.call_intrinsic "llvm.strip.invariant.group"(%p)`. Accesses of `%p` itself become those of `%q`.
     """
     for block in blocks:
-        if _wants_vectors(block):
-            continue
         for op in ops_in(block):
             if type(op) is llvm.GEPOp and len(op._operands) > 1 and _distances(op.results[0]) >= LEAST_DISTANCES:
                 _hide(op, block)
-
-
-def _wants_vectors(block: Block) -> bool:
-    """Returns whether a block is a loop that LLVM makes vectors of. It must see how addresses follow each other."""
-    hint = None if block.last_op is None else block.last_op.attributes.get(LOOP)
-    return isinstance(hint, StringAttr) and "vectorize" in hint.data.split(",")
 
 
 def _distances(pointer: SSAValue) -> int:

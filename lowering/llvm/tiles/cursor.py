@@ -19,7 +19,7 @@ class PlaceCursor:
     def __init__(self, builder: LLVMBody, place: Place):
         self.builder = builder
         self.layout = layout_of(builder, place.buffer)
-        self.corner = address(builder, place.buffer, self.layout, place.indices)
+        self.corner = address(builder, place.buffer, self.layout, place.indices, in_parts=True)
         self.steps = tuple(
             0 if dimension < 0 else self.layout.strides[dimension] * step
             for dimension, step in zip(place.along, place.by, strict=True)
