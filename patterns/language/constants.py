@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 from math import copysign
+from typing import Final
 
 from xdsl.dialects.builtin import (
     AnyFloat,
@@ -64,7 +65,29 @@ def _wrapped(number: int | float, type_: Attribute) -> int | float | None:
     return number
 
 
+LARGEST_KNOWN: Final = 64
+"""The most bytes of a constant whose number is kept: larger ones should not live longer than their program."""
+
+_MOST_KNOWN: Final = 4096
+_known: dict[int, tuple[DenseIntOrFPElementsAttr, int | float | None]] = {}
+"""The numbers of constants, by identity: rules ask for those of a scale again and again."""
+
+
 def _dense_splat(attribute: DenseIntOrFPElementsAttr) -> int | float | None:
+    """Returns the one element of a dense attribute."""
+    if len(attribute.data.data) > LARGEST_KNOWN:
+        return _found_splat(attribute)
+    known = _known.get(id(attribute))
+    if known is not None and known[0] is attribute:
+        return known[1]
+    if len(_known) >= _MOST_KNOWN:
+        _known.clear()
+    number = _found_splat(attribute)
+    _known[id(attribute)] = attribute, number
+    return number
+
+
+def _found_splat(attribute: DenseIntOrFPElementsAttr) -> int | float | None:
     """
     Returns the one element of a dense attribute. It compares bytes, since decoding 100 MB of elements would take
     seconds.

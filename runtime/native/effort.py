@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from ...core.roles import ENTRY_PREFIX
@@ -33,6 +34,8 @@ _COMPUTES: Final = re.compile(r"<\d+ x | f(?:add|sub|mul|div|neg|cmp) ")
 LINES_FOR_CALL: Final = 20
 """The lines that make the arguments of a call and load the arrays of a program, at most."""
 
+LOOP_METADATA: Final = ", !llvm.loop !"
+
 VECTORS_WANTED: Final = '!"llvm.loop.vectorize.enable", i1 true'
 
 
@@ -55,6 +58,7 @@ class Effort(NamedTuple):
     """The level at which machine code is made."""
 
 
+@lru_cache(4)  # A text is asked about for the cache, and again when it is compiled.
 def effort_for(text: str, most: int) -> Effort:
     """
     Returns what the passes of level `most` or a lower one are to do with LLVM text, which alone decides it.
@@ -89,7 +93,12 @@ def _mostly_calls(text: str) -> bool:
 
 
 def _has_loop(text: str) -> bool:
-    """Returns whether a block branches to itself or to one before it. Blocks are numbered in their order."""
+    """
+    Returns whether a block branches to itself or to one before it. Blocks are numbered in their order. A branch with
+    metadata of a loop is taken for one.
+    """
+    if LOOP_METADATA in text:
+        return True
     current = 0
     for match in _BLOCK.finditer(text):
         label, target = match.groups()
