@@ -1,5 +1,5 @@
 """
-Which loops are too long for LLVM to unroll.
+Finds the loops that are too long for LLVM to unroll.
 
 LLVM makes a loop of few iterations straight code, also where the iterations hold loops that stay loops, or a hundred
 instructions on vectors. Three heads of attention were three copies of their loops. That takes time to compile and gains
