@@ -68,10 +68,11 @@ def address(
     Returns a pointer to the element at `indices`, made once per block for the same element.
 
     In bounds no index is negative, so nothing wraps, signed or not, unless a stride is negative.
-    `inbounds=False` is for accesses under a mask, whose first element need not exist. With `in_parts`,
-    elements whose indices differ by constants are at constant distances from one pointer, which lies in the buffer as
-    they do: loop strength reduction would look for such distances for long. LLVM takes the conditions out of a loop on
-    numbers only where it does not move what the branches have in common.
+    `inbounds=False` is for accesses under a mask, whose first element need not exist.
+
+    With `in_parts`, elements whose indices differ by constants are at constant distances from one pointer, which lies
+    in the buffer as they do: loop strength reduction would look for such distances for long. Loops on numbers do
+    without. LLVM takes conditions out of them only where their branches have no pointer in common.
     """
     pointer = builder.value(base)
     flags = 0

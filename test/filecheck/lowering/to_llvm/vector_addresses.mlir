@@ -43,6 +43,40 @@ func.func @no_negative(%x: memref<32xf32>, %n: index) -> vector<8xf32> {
   func.return %0 : vector<8xf32>
 }
 
+/// Nor is a product taken apart that may wrap: for %n = -16 the index is 4.
+// CHECK-LABEL: @no_wrapping
+func.func @no_wrapping(%x: memref<32xf32>, %n: index) -> vector<8xf32> {
+  // CHECK: llvm.udiv
+  // CHECK-NEXT: %[[M:.*]] = llvm.mul %{{.*}}, %{{.*}} : i64
+  // CHECK-NEXT: %[[I:.*]] = llvm.add %[[M]], %{{.*}} : i64
+  // CHECK-NEXT: llvm.getelementptr inbounds %{{x.*}}[%[[I]]]
+  %c16 = arith.constant 16 : index
+  %c20 = arith.constant 20 : index
+  %q = arith.divui %n, %c16 : index
+  %m = arith.muli %q, %c16 : index
+  %i = arith.addi %m, %c20 : index
+  %0 = vector.load %x[%i] : memref<32xf32>, vector<8xf32>
+  func.return %0 : vector<8xf32>
+}
+
+/// A loop whose end nobody knows counts up to 2^63 only, so twice its variable and 1 does not wrap.
+// CHECK-LABEL: @unknown_end
+func.func @unknown_end(%x: memref<99x8xf32>, %out: memref<8xf32>, %n: index) {
+  // CHECK: %[[P:.*]] = llvm.getelementptr inbounds %{{x.*}}[%{{.*}}]
+  // CHECK-NEXT: %[[Q:.*]] = llvm.getelementptr inbounds %[[P]][8]
+  // CHECK-NEXT: llvm.load %[[Q]]
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  scf.for %i = %c0 to %n step %c1 {
+    %r = arith.muli %i, %c2 : index
+    %r1 = arith.addi %r, %c1 : index
+    %0 = vector.load %x[%r1, %c0] : memref<99x8xf32>, vector<8xf32>
+    vector.store %0, %out[%c0] : memref<8xf32>, vector<8xf32>
+  }
+  func.return
+}
+
 /// So do the parts of a difference, and of a product with one.
 // CHECK-LABEL: @no_difference
 func.func @no_difference(%x: memref<32xf32>, %out: memref<8xf32>) {
