@@ -23,13 +23,12 @@ from xdsl.utils.exceptions import DiagnosticException
 
 from ..core.codegens import COMPILER, registrations_fingerprint
 from ..core.ir.cloning import clone_op
+from ..core.ir.exact_hash import exact_hash
 from ..core.ir.teardown import take_apart
 from ..core.ir.verification import verify_module
-from ..core.ir.walk import walk
 from ..core.messages.articles import quoted
 from ..core.messages.collector import patient_collector
 from ..core.messages.locations import source_directory
-from ..core.messages.origins import first_origin
 from ..core.messages.stages import stage
 from ..core.passes.context import config_value, context_key, set_config
 from ..core.passes.instrument import Instrument
@@ -167,7 +166,7 @@ class Source:
         The target is part of it twice: what schedules know of it is in the pass context, and what LLVM is told follows.
         The host is part of it, since schedules for it depend on its number of cores and its caches.
         """
-        written = self.written or (_locations(self.module), self._text_without_path())
+        written = self.written or (self._hash_without_path(),)
         return disk.program_key(
             *written,
             self.entry,
@@ -181,18 +180,20 @@ class Source:
             self._tuning_key(),
         )
 
-    def _text_without_path(self) -> str:
+    def _hash_without_path(self) -> str:
         """
-        Returns the text of the module with the identity of its weights in place of their path.
+        Returns the hash of the module with the identity of its weights in place of their path.
 
         The weights of an imported model are in a file whose name is another one in each process.
         """
-        text, file = str(self.module), self.module.attributes.get(WEIGHTS)
+        told: dict[str, str] = {}
+        file = self.module.attributes.get(WEIGHTS)
         if isinstance(file, StringAttr):
             with suppress(WeightsError):
                 found = identity_of(open_weights((source_directory(self.module) or Path()) / file.data))
-                return text if found is None else text.replace(str(file), f'"{found}"', 1)
-        return text
+                if found is not None:
+                    told[WEIGHTS] = found
+        return exact_hash(self.module, told)
 
     def _tuning_key(self) -> str:
         """Returns what the tuning database says, for the key of the compile cache."""
@@ -401,11 +402,3 @@ def loaded(description: Description, code: bytes, weights: Mapping[str, Any], us
     """Returns the program of this machine code, linked with what it calls from outside."""
     linked = LinkedExternals(description.externals, own_code, use_cache)
     return Program(description, code, weights, use_cache, threads, linked)
-
-
-def _locations(module: ModuleOp) -> str:
-    """
-    Returns the place of every op, with its node of a model. Error messages hold both, so programs that differ in them
-    are different.
-    """
-    return "\n".join(str(first_origin(op.location)) for op in walk(module))

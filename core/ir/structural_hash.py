@@ -125,7 +125,7 @@ def _text(attribute: Attribute) -> str:
             return _printed(attribute)
         case DenseIntOrFPElementsAttr():
             # Printing would be slow, and loses the bits of NaNs.
-            return f"dense<{sha256(attribute.data.data).hexdigest()}> : {attribute.type}"
+            return f"dense<{sha256(attribute.data.data).hexdigest()}> : {_text(attribute.type)}"
         case ArrayAttr():
             return f"[{', '.join(map(_text, attribute.data))}]"
         case DictionaryAttr():

@@ -322,13 +322,13 @@ def _shown(thing: Any) -> str:
 
 def users_of(values: Iterable[SSAValue]) -> list[Operation]:
     """Returns the ops that use any of `values`, each once, in order of use."""
-    found: dict[Operation, None] = {}
+    found: dict[int, Operation] = {}
     for value in values:
         use = value.first_use
         while use is not None:
-            found[use._operation] = None
+            found[id(use._operation)] = use._operation
             use = use._next_use
-    return list(found)
+    return list(found.values())
 
 
 def as_value(bound: Any) -> SSAValue:

@@ -20,7 +20,7 @@ from xdsl.traits import IsolatedFromAbove
 from ...core.ir.dominance import DominatorTree
 from ...core.ir.replacing import erase_op
 from ...core.ir.verification import VerifiedOps
-from ...core.ir.walk import op_and_inside
+from ...core.ir.walk import op_and_inside, ops_in
 from ...core.messages.collector import patient_collector
 from ...core.messages.diagnostics import OperationError, emit_remark
 from ...core.messages.origins import fuse
@@ -111,8 +111,9 @@ class Driver:
     def _start(self, scope: Operation) -> None:
         self._session = Session(self._ctx, scope, options=self._options)
         self._work: deque[Operation] = deque(program_order(scope, self._enter))
-        self._queued = set(self._work)
-        self._dead: set[Operation] = set()
+        # Ops by identity, since xDSL hashes them in Python code. The dead are kept, lest another op gets their place.
+        self._queued = set(map(id, self._work))
+        self._dead: dict[int, Operation] = {}
         self._lineage: dict[Operation, _Lineage] = {}
         self._remarked: set[tuple[str, Operation]] = set()
         self._timed = statistics_wanted()
@@ -140,8 +141,8 @@ class Driver:
         changed = False
         while self._work:
             op = self._work.popleft()
-            self._queued.discard(op)
-            if op not in self._dead and self._visit(op):
+            self._queued.discard(id(op))
+            if id(op) not in self._dead and self._visit(op):
                 changed = True
         return changed
 
@@ -291,19 +292,19 @@ class Driver:
         stack = [root]
         while stack:
             op = stack.pop()
-            if op in self._dead:  # Two of its results were operands of one erased op.
+            if id(op) in self._dead:  # Two of its results were operands of one erased op.
                 continue
             gone = op_and_inside(op)
             read = dict.fromkeys(value for each in gone for value in each._operands)
             for each in gone:
                 self._forget(each)
                 self._session.unlinked(each)
-                self._dead.add(each)
+                self._dead[id(each)] = each
                 self._lineage.pop(each, None)
             erase_op(op)
             for value in read:
                 producer = value.owner
-                if not isinstance(producer, Operation) or producer in self._dead:
+                if not isinstance(producer, Operation) or id(producer) in self._dead:
                     continue
                 if self._erase_dead and producer.parent is not None and is_dead(producer, self._session.purity):
                     stack.append(producer)
@@ -335,8 +336,8 @@ class Driver:
             level = list(dict.fromkeys(following))
 
     def _enqueue(self, op: Operation, *, first: bool = False) -> None:
-        if op not in self._queued and op not in self._dead:
-            self._queued.add(op)
+        if id(op) not in self._queued and id(op) not in self._dead:
+            self._queued.add(id(op))
             if first:
                 self._work.appendleft(op)
             else:
@@ -400,30 +401,31 @@ def is_dead(op: Operation, purity: Purity) -> bool:
     return bool(op.results) and purity.is_pure(op)
 
 
-def program_order(scope: Operation, enter: Callable[[Operation], bool] = lambda op: True) -> Iterator[Operation]:
+def program_order(scope: Operation, enter: Callable[[Operation], bool] = lambda op: True) -> list[Operation]:
     """
-    Yields the ops inside `scope`, producers before users, and the ops of a region before the op that holds it.
+    Returns the ops inside `scope`, as they are now: producers before users, and the ops of a region before the op that
+    holds it.
 
     Blocks come in reverse postorder, unreachable ones last. The walk does not recurse.
     """
-    stack: list[tuple[Operation | None, Iterator[Operation]]] = [(None, _ops_of(scope))]
+    found: list[Operation] = []
+    stack: list[tuple[Operation | None, Iterator[Operation]]] = [(None, iter(_ops_of(scope)))]
     while stack:
         holder, ops = stack[-1]
-        op = next(ops, None)
-        if op is None:
+        for op in ops:
+            if op.regions and enter(op):
+                stack.append((op, iter(_ops_of(op))))
+                break
+            found.append(op)
+        else:
             stack.pop()
             if holder is not None:
-                yield holder
-        elif op.regions and enter(op):
-            stack.append((op, _ops_of(op)))
-        else:
-            yield op
+                found.append(holder)
+    return found
 
 
-def _ops_of(op: Operation) -> Iterator[Operation]:
-    for region in op.regions:
-        for block in ordered_blocks(region):
-            yield from block.ops
+def _ops_of(op: Operation) -> list[Operation]:
+    return [each for region in op.regions for block in ordered_blocks(region) for each in ops_in(block)]
 
 
 def ordered_blocks(region: Region) -> list[Block]:

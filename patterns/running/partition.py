@@ -99,7 +99,7 @@ class Partitioner:
             self._compiled = compile_rule(replace(self._rule, rhs=()), self._ctx)
         made: list[func.FuncOp] = []
         names = self._compiled.names
-        for root in reversed(list(program_order(function))):
+        for root in reversed(program_order(function)):
             if root in self._taken or (names and root.name not in names) or not root.results:
                 continue
             match = self._compiled.match(root, self._session)

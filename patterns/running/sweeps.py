@@ -113,8 +113,8 @@ class _Sweeper(Driver):
         self._used.clear()
         self._dead.clear()
         self._remarked.clear()
-        for op in reversed(list(program_order(self._scope, self._enter))):
-            if op not in self._dead:
+        for op in reversed(program_order(self._scope, self._enter)):
+            if id(op) not in self._dead:
                 self._visit(op)
         self._work.clear()
         self._queued.clear()

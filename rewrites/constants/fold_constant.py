@@ -63,7 +63,7 @@ class FoldConstantPass(StepwellPass):
         if self.max_elements < 0:
             raise PassFailedException(f"{self.name}: max-elements is {self.max_elements}, expected 0 or more")
         known: Expressions = {}
-        for each in list(program_order(op)):
+        for each in program_order(op):
             if each.parent is None:
                 continue
             if isinstance(each, scf.IfOp):

@@ -46,7 +46,7 @@ class ZeroSubnormalsPass(StepwellPass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         cleaned: dict[SSAValue, SSAValue | None] = {}
-        for user in list(program_order(op)):
+        for user in program_order(op):
             function = user.parent_op()
             if function is not None and is_primitive(function):
                 continue

@@ -132,7 +132,7 @@ class _CombineParallelPass(StepwellPass, ABC):
         if self.min_branches < 2:
             raise PassFailedException(f"{self.name}: min-branches is {self.min_branches}, expected at least 2")
         combiner = self.combiner()
-        combiner.run(list(program_order(op, lambda each: not is_closed(each))))
+        combiner.run(program_order(op, lambda each: not is_closed(each)))
         if combiner.combined:
             self.count("combined branches", combiner.combined)
 

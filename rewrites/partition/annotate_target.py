@@ -59,7 +59,7 @@ class AnnotateTargetPass(StepwellPass):
         targets = [CodeGenerator(name, ctx, session) for name in names]
         functions = {each.sym_name.data: each for each in functions_of(op)}
         for each in open_functions(op):
-            for inner in list(program_order(each)):
+            for inner in program_order(each):
                 if TARGET not in inner.attributes and can_be_external(inner, session):
                     self._annotate(inner, targets, composite_name(inner, functions))
 

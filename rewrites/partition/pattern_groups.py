@@ -36,7 +36,7 @@ class GroupFinder:
 
     def __init__(self, function: func.FuncOp, session: Session):
         self._session = session
-        self._roots = list(reversed(list(program_order(function))))
+        self._roots = list(reversed(program_order(function)))
         self._group_of: dict[Operation, Group] = {}
 
     def find(self, entries: Sequence[PatternEntry], *, larger_wins: bool = True) -> list[Group]:

@@ -48,7 +48,7 @@ class SinkToLcaPass(StepwellPass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         # Users come before producers, so that the operands of a moved op are looked at after it.
-        for each in reversed(list(program_order(op, lambda holder: not is_primitive(holder)))):
+        for each in reversed(program_order(op, lambda holder: not is_primitive(holder))):
             if movable(each) and each.parent_op() is not op:
                 self._sink(each)
 

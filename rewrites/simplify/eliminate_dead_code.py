@@ -37,7 +37,7 @@ def erase_dead_ops(scope: Operation) -> int:
     """Erases dead ops inside `scope`, users before producers. Returns how many."""
     purity = Purity(scope)
     erased = 0
-    for op in reversed(list(program_order(scope))):
+    for op in reversed(program_order(scope)):
         # A region op comes before its content here. Once it is erased, its inner ops have no parent.
         if op.parent is not None and is_dead(op, purity):
             erased += sum(1 for _ in op.walk())
