@@ -93,11 +93,20 @@ class Decision:
 def block_of(grid: GridOp) -> BlockOp | None:
     """
     Returns the block that the decision about a grid stands on: its only one, or the first of several. It is `None`
-    where the grid holds no block, or another kernel has taken it up.
+    where the grid holds no block but those of grids inside it, and where another kernel has taken it up.
     """
     if grid.parent is None:
         return None
-    return perfect_block(levels_of(grid)) or next(iter(ops_of(grid, BlockOp)), None)
+    block = perfect_block(levels_of(grid))
+    return block or next((each for each in ops_of(grid, BlockOp) if _grid_around(each) is grid), None)
+
+
+def _grid_around(block: BlockOp) -> GridOp | None:
+    """Returns the innermost grid around a block."""
+    parent = block.parent_op()
+    while parent is not None and not isinstance(parent, GridOp):
+        parent = parent.parent_op()
+    return parent
 
 
 def chosen_for(grid: GridOp) -> Attribute | None:

@@ -35,7 +35,7 @@ from ...machine.machine import Machine
 from ..rows.maxima import NAN, ZEROS, relaxed
 from ..rows.schedule import fuse_rows, shared_loops
 from ..rows.several import choose_rows_at_once, innermost
-from .decide import block_of, chosen_for, write
+from .decide import chosen_for, write
 from .loop_order import as_given, split_grid
 
 OF_PRODUCT, OF_SUM, OF_LAYOUT = 1 / 30, 0.15, 0.4
@@ -75,7 +75,7 @@ def kernels(function: FuncOp) -> Iterator[tuple[LoopOp, BlockOp]]:
     """Yields the outermost loops of a function, each with its first block."""
     for op in body_ops(function.body.block):
         if isinstance(op, LoopOp):
-            block = block_of(op) if isinstance(op, GridOp) else next(iter(ops_of(op, BlockOp)), None)
+            block = next(iter(ops_of(op, BlockOp)), None)
             if block is not None:
                 yield op, block
 

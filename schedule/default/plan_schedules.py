@@ -323,7 +323,7 @@ def _tell(function: FuncOp) -> None:
     """Tells the decisions about a function by remarks, one per kernel."""
     for op, block in kernels(function):
         if isinstance(op, GridOp):
-            attribute = chosen_for(op)
+            attribute = block.attributes.get(TILING)
             end = "; nothing better than a plain loop nest was found" if Decision(attribute, "").plain else ""
             text = f"{described(attribute)} because {reason_of(block, TILING)}{end}"
         else:

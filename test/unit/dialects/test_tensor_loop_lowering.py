@@ -48,6 +48,37 @@ def test_any_order_and_split_computes_the_reduction(program: LoopProgram, schedu
     np.testing.assert_array_equal(c, program.expected(a, b), err_msg=program.text)
 
 
+GRID_IN_GRID = """
+tensor_loop.func @f(%A: memref<{m}x{k}xf32>, %B: memref<{k}x{n}xf32>) outs(%C: memref<{m}x{n}xf32>) {{
+  tensor_loop.grid (%m, %no) in ({m}, {n}) {{
+    tensor_loop.grid (%ni, %ko, %ki) in (1, {k}, 1) {{
+      tensor_loop.block "b" spatial(%vm in {m} = %m) reduce(%vk in {k} = %ko + %ki) spatial(%vn in {n} = %no + %ni) {{
+        init {{
+          %zero = arith.constant 0.0 : f32
+          memref.store %zero, %C[%vm, %vn] : memref<{m}x{n}xf32>
+        }}
+        %a = memref.load %A[%vm, %vk] : memref<{m}x{k}xf32>
+        %b = memref.load %B[%vk, %vn] : memref<{k}x{n}xf32>
+        %c = memref.load %C[%vm, %vn] : memref<{m}x{n}xf32>
+        %p = arith.mulf %a, %b : f32
+        %s = arith.addf %c, %p fastmath<reassoc,contract> : f32
+        memref.store %s, %C[%vm, %vn] : memref<{m}x{n}xf32>
+      }}
+    }}
+  }}
+}}
+"""
+
+
+@pytest.mark.parametrize("sizes", [(0, 0, 0), (0, 3, 2), (5, 3, 0), (6, 5, 8)])
+def test_a_grid_around_a_grid_stays_as_it_is(sizes: tuple[int, int, int]) -> None:
+    """The decision about the inner one was taken for one about both (found by the property above with all counts)."""
+    m, n, k = sizes
+    a, b, c = integers((m, k), 1), integers((k, n), 2), np.full((m, n), np.nan, np.float32)
+    run(GRID_IN_GRID.format(m=m, n=n, k=k), a, b, c, schedule=True)
+    np.testing.assert_array_equal(c, a @ b)
+
+
 ARGMAX = """
 tensor_loop.func @f(%A: memref<3x{k}xf32>) outs(%I: memref<3xi64>, %V: memref<3xf32>) {{
   tensor_loop.grid ({order}) in ({extents}) {{

@@ -118,3 +118,28 @@ tensor_loop.func @no_product_of_tf32(%A: memref<12x16xtf32>, %B: memref<16x20xtf
     }
   }
 }
+
+/// Of a grid around a grid the inner one alone has a block to decide about.
+// CHECK-LABEL: @grid_in_grid(
+// CHECK-NEXT: tensor_loop.grid (%i, %j) in (6, 1) {
+// CHECK-NEXT: tensor_loop.for %k in 8 {
+// CHECK-NEXT: tensor_loop.for %n in 5{{.*}} {
+// CHECK-NEXT: tensor_loop.block "mm"
+tensor_loop.func @grid_in_grid(%A: memref<6x8xf32>, %B: memref<8x5xf32>) outs(%C: memref<6x5xf32>) {
+  tensor_loop.grid (%i, %j) in (6, 1) {
+    tensor_loop.grid (%n, %k) in (5, 8) {
+      tensor_loop.block "mm" spatial(%vi in 6 = %i, %vn in 5 = %j * 5 + %n) reduce(%vk in 8 = %k) {
+        init {
+          %z = arith.constant 0.0 : f32
+          memref.store %z, %C[%vi, %vn] : memref<6x5xf32>
+        }
+        %a = memref.load %A[%vi, %vk] : memref<6x8xf32>
+        %b = memref.load %B[%vk, %vn] : memref<8x5xf32>
+        %c = memref.load %C[%vi, %vn] : memref<6x5xf32>
+        %p = arith.mulf %a, %b fastmath<contract> : f32
+        %s = arith.addf %c, %p fastmath<reassoc,contract> : f32
+        memref.store %s, %C[%vi, %vn] : memref<6x5xf32>
+      }
+    }
+  }
+}
