@@ -130,6 +130,7 @@ EXTENSIONS: dict[str, dict[str, str]] = {
         "quantised-contractions": "rewrites.quantised.contractions",
         "quantised-scales": "rewrites.quantised.scales",
         "quantised-moves": "rewrites.quantised.moves",
+        "quantised-tables": "rewrites.quantised.tables",
         "quantised-packed": "rewrites.quantised.packed",
         "legalization": "rewrites.simplify.legalization",
         "scale-axis": "rewrites.inference.scale_axis",

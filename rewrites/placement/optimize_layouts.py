@@ -27,13 +27,14 @@ from ...dialects.graph.movement import (
     ReshapeOp,
     SplitOp,
     StridedSliceOp,
+    TakeOp,
 )
 from ...dialects.graph.normalisation import BatchNormOp, BiasAddOp, GroupNormOp, InstanceNormOp
 from ...dialects.graph.pooling import Pool2dOp
 from ...dialects.graph.quantisation import DequantizeOp, QuantizeOp, RequantizeOp
 from ...dialects.graph.reduction import ArgReductionOp, AxisNormalisationOp, ReductionOp
 from ...dialects.graph.sampling import ResampleOp
-from ...dialects.traits import constant_kind
+from ...dialects.traits import constant_kind, may_fail
 from ...lazy_dataclass import dataclass
 from ...patterns.language.functions import is_primitive
 
@@ -53,11 +54,11 @@ class OptimizeLayoutsPass(StepwellPass):
     Computes convolutions with the channels last, and the ops between them too.
 
     In a block with a convolution in NCHW, the convolutions take NHWC and HWIO, which register tiles read in order.
-    Pooling, normalisation, reductions, concatenation, slices, resizing and elementwise ops on such images follow where
-    that needs no new transpose of an image. A concatenation follows where it needs none of its greater part. So
-    transposes are left at the borders only, and `fold-constant` folds those of constant filters. In a block that turns
-    images to NCHW and back, or for a pooling alone, these ops follow too, with or without a convolution. Only the order
-    of sums may change. Fused functions are left alone. Running it twice changes nothing.
+    Pooling, normalisation, reductions, concatenation, slices, resizing, places in tables and elementwise ops on such
+    images follow where that needs no new transpose of an image. A concatenation follows where it needs none of its
+    greater part. So transposes are left at the borders only, and `fold-constant` folds those of constant filters. In a
+    block that turns images to NCHW and back, or for a pooling alone, these ops follow too, with or without a
+    convolution. Only the order of sums may change. Fused functions are left alone. Running it twice changes nothing.
 
     Before:
         %0 = graph.conv2d %x, %w : (tensor<1x3x8x8xf32>, tensor<4x3x3x3xf32>) -> tensor<1x4x6x6xf32>
@@ -265,6 +266,13 @@ class _Images:
         elif _rank(others[0]) == 0 and (twin := self._twin(image)) is not None:
             self._replace(op, [twin, *others])
 
+    def _lookup(self, op: Operation) -> None:
+        """Follows an image of places in a table, which are looked up one by one."""
+        table, places = op.operands
+        twin = self._twin(places)
+        if twin is not None and _rank(table) == 1 and not may_fail(op):
+            self._replace(op, [table, twin])
+
     def _resampling(self, op: Operation) -> None:
         """Follows where the image that the block returns would not have to be transposed at a larger size."""
         if not (_elements(op.results[0]) > _elements(op.operands[0]) and _is_returned(op.results[0])):
@@ -384,6 +392,7 @@ _FOLLOWERS: tuple[tuple[type[Operation], Callable[[_Images, Operation], None]], 
     (QuantizeOp, _Images._conversion),  # pyright: ignore[reportPrivateUsage]
     (DequantizeOp, _Images._conversion),  # pyright: ignore[reportPrivateUsage]
     (RequantizeOp, _Images._conversion),  # pyright: ignore[reportPrivateUsage]
+    (TakeOp, _Images._lookup),  # pyright: ignore[reportPrivateUsage]
     (ReshapeOp, _Images._repetition),  # pyright: ignore[reportPrivateUsage]
     *(
         (kind, _Images._along_axis)  # pyright: ignore[reportPrivateUsage]

@@ -42,6 +42,9 @@ LEAST_EXTENT: Final = 16
 MOST_TERMS: Final = 1 << 15
 """Sums of so many products of differences of bytes stay below 2^31."""
 
+LARGEST_EXACT: Final = 1 << 24
+"""All integers up to this one are numbers of f32, so sums of integers are exact in any order while none exceeds it."""
+
 
 @condition("byte", otherwise="the {0} is no tensor of bytes")
 def byte(match: Match, thing: Thing) -> bool:
@@ -86,6 +89,15 @@ def byte_kernel(match: Match, op: Conv2dOp) -> bool:
     return groups == 1 or {groups} == {shape_of(each)[_channels(op)] for each in (op.operands[0], op.results[0])}
 
 
+@condition("exact-on-floats", protects="cost")
+def exact_on_floats(match: Match, op: Conv2dOp) -> bool:
+    """There are no kernels on bytes for the convolution of bytes, and each of its sums is a number of f32."""
+    if byte_kernel(match, op) or dtype_of(op.results[0]) != "i32":
+        return False
+    largest = prod(255 if dtype_of(each) == "ui8" else 128 for each in op.operands)
+    return 0 <= _terms(op) * largest <= LARGEST_EXACT
+
+
 def _channels(op: Conv2dOp) -> int:
     """Returns the dimension of the channels of an image."""
     return plain_properties(op)["data_layout"].index("C")
@@ -94,12 +106,16 @@ def _channels(op: Conv2dOp) -> int:
 @condition("sums-fit", otherwise="the sums could exceed 32 bits")
 def sums_fit(match: Match, op: Conv2dOp | MatmulOp) -> bool:
     """The terms of each sum are so few that 32 bits hold it."""
+    return 0 <= _terms(op) <= MOST_TERMS
+
+
+def _terms(op: Conv2dOp | MatmulOp) -> int:
+    """Returns the number of terms of each sum, -1 where it is not known."""
     shape = shape_of(op.operands[1])
     if op.name == "graph.matmul":
-        terms = [shape[-2:][0]] if len(shape) > 1 and len(shape_of(op.operands[0])) > 1 else [DYNAMIC_INDEX]
-    else:
-        terms = [size for size, name in zip(shape, plain_properties(op)["kernel_layout"], strict=True) if name != "O"]
-    return DYNAMIC_INDEX not in terms and prod(terms) <= MOST_TERMS
+        return shape[-2] if len(shape) > 1 and len(shape_of(op.operands[0])) > 1 else -1
+    terms = [size for size, name in zip(shape, plain_properties(op)["kernel_layout"], strict=True) if name != "O"]
+    return -1 if DYNAMIC_INDEX in terms else prod(terms)
 
 
 def _signed(match: Match, op: DequantizeOp) -> tuple[SSAValue, int]:
@@ -179,6 +195,14 @@ def integer_conv2d(match: Match, op: Conv2dOp, data: DequantizeOp, kernel: Dequa
     if shape_of(scales):
         scales = reshaped(match, scales, spread)
     return _scaled(match, sums, op, data, scales)
+
+
+@builder("groups-on-floats")
+def groups_on_floats(match: Match, op: Conv2dOp, image: Thing, kernel: Thing) -> Sequence[SSAValue]:
+    """The convolution of the same numbers in f32, whose sums are converted."""
+    reals = [emit(match, "astype", as_value(each), dtype="f32") for each in (image, kernel)]
+    sums = emit(match, "conv2d", *reals, **{**plain_properties(op), "out_dtype": None})
+    return (emit(match, "astype", sums, dtype="i32"),)
 
 
 def _windows(match: Match, image: SSAValue, weights: SSAValue, properties: dict[str, Any]) -> SSAValue:

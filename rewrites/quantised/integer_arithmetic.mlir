@@ -7,14 +7,14 @@ pattern.rule "returned-integers" doc "quantize(dequantize(q)) = q for one scale 
   quantize(dequantize(%q, %s, %z), %t, %u) => %q
   where steps-come-back(%q, %s), equal-types(%q, %root), same-scale(%s, %t), same-scale(%z, %u)
 
-pattern.rule "returned-moves" doc "quantize(f(dequantize(q))) = f(q) where f moves elements, for one scale and zero point" :
-  quantize([permute_dims, reshape, expand_dims, squeeze, strided_slice, broadcast_to](
-    dequantize(%q, %s, %z)) as %moved, %t, %u) => @with-operands(%moved, %q)
+pattern.rule "returned-moves" doc "quantize(f(dequantize(q))) = f(q) where f moves elements, for one scale and zero point"
+  for %f in [permute_dims, reshape, expand_dims, squeeze, strided_slice, broadcast_to] :
+  quantize(%f(dequantize(%q, %s, %z)), %t, %u) => %f(%q)
   where steps-come-back(%q, %s), same-scale(%s, %t), same-scale(%z, %u)
 
-pattern.rule "returned-takes" doc "quantize(take(dequantize(q), i)) = take(q, i) for one scale and zero point" :
-  quantize([take, take_along_axis, gather_nd](dequantize(%q, %s, %z), %indices) as %moved, %t, %u)
-    => @with-operands(%moved, %q, %indices)
+pattern.rule "returned-takes" doc "quantize(take(dequantize(q), i)) = take(q, i) for one scale and zero point"
+  for %f in [take, take_along_axis, gather_nd] :
+  quantize(%f(dequantize(%q, %s, %z), %indices), %t, %u) => %f(%q, %indices)
   where steps-come-back(%q, %s), same-scale(%s, %t), same-scale(%z, %u)
 
 // Signs. Machines multiply bytes without a sign by bytes with one.
@@ -46,12 +46,17 @@ pattern.rule "integer-relu" quantised doc "quantize(relu(x), s, z) = quantize(x,
   quantize(relu(%x), %s, %z) => @with-operands(%root, %x, %s, %z)
   where positive-literal(%s), least-number(%z)
 
-// Tables. A function of a byte has 256 values.
+// Tables. A function of a byte has 256 values, whatever ops it is written with.
 
 pattern.rule "integer-table" quantised doc "quantize(f(dequantize(q))) is looked up in the table of f for all bytes" :
-  quantize([exp, exp2, expm1, log, log2, log1p, sqrt, rsqrt, sin, cos, tanh, erf, sigmoid, silu, gelu](
-    dequantize(%q, %s, _) as %data) as %real, %t, _) => @byte-table(%root, %real, %data)
-  where not-literal(%q), single-use(%real), byte(%q), one-scale(%s), one-scale(%t), prepared(%s), prepared(%t)
+  quantize([exp, exp2, expm1, log, log2, log1p, sqrt, rsqrt, sin, cos, tanh, erf, sigmoid, silu, gelu, negative, abs,
+    relu, leaky_relu, clip](_) as %real, %t, _) => @byte-table(%root, %real)
+  where single-use(%real), function-of-bytes(%real), one-scale(%t), prepared(%t)
+
+pattern.rule "integer-table-of-two" quantised doc "quantize(f(a, b)) is looked up in a table where a and b follow from one tensor of bytes: x * sigmoid(x)" :
+  quantize([multiply, divide, add, subtract, maximum, minimum, power](_, _) as %real, %t, _)
+    => @byte-table(%root, %real)
+  where single-use(%real), function-of-bytes(%real), one-scale(%t), prepared(%t)
 
 // Products. The sums of integers are exact, so only the factor rounds, where every product and sum did.
 
@@ -68,6 +73,10 @@ pattern.rule "integer-matmul" quantised doc "matmul(dequantize(x), dequantize(w)
   where float32(%root), {byte(%left_operand), byte(%right_operand), one-scale(%left_scale), sums-fit(%root),
     known-zero-point(%left_zero_point), known-zero-point(%right_zero_point), scales-of-outputs(%root, %right_side)}
     remark "kept on floats: {why}"
+
+pattern.rule "integer-groups" doc "conv2d(x, w) = i32(conv2d(f32(x), f32(w))) for bytes in groups of several channels, whose sums are numbers of f32"
+  : conv2d(%x, %w) => @groups-on-floats(%root, %x, %w)
+  where byte(%x), byte(%w), exact-on-floats(%root)
 
 // Weights alone. Sums are regrouped, and the scale is multiplied when a block is summed up.
 

@@ -13,7 +13,7 @@ from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from ...core.ir.kinds import is_kind
 from ...dialects.graph.constants import ConstantOp, FullOp
-from ...dialects.graph.quantisation import DequantizeOp, QuantizeOp
+from ...dialects.graph.quantisation import QuantizeOp
 from ...dialects.graph.shapes import Shaped
 from ...dialects.graph.signature import tensor_type
 from ...dialects.traits import LoopSemantics, constant_kind, is_pure
@@ -23,22 +23,10 @@ from ...patterns.language.registry import Thing, builder, condition
 from ...te.dtypes import bit_width, integer_range, is_integer
 from ...te.numeric import Array
 from ..constants.constant_values import array_of, constant_of
-from ..inference.quantisation import converted, dtype_of, emit, shape_of
+from ..inference.quantisation import dtype_of, emit, shape_of
 from .moves import full
 
 # pyright: reportPrivateUsage=false
-
-
-@builder("byte-table")
-def byte_table(match: Match, op: QuantizeOp, real: Operation, data: DequantizeOp) -> Sequence[SSAValue]:
-    """What stands for each byte in a table of what `op`, `real` and `data` make of all 256."""
-    integers = data.operands[0]
-    given = np.arange(256, dtype=np.uint8).view(np.uint8 if dtype_of(integers) == "ui8" else np.int8)
-    every = match.add(ConstantOp.from_array(given)).results[0]
-    number = match.create(data.name, [every, *data.operands[1:]]).results[0]
-    made = match.create(real.name, [number], None, real.properties).results[0]
-    table = match.create(op.name, [made, *op.operands[1:]]).results[0]
-    return (emit(match, "take", table, converted(match, integers, "ui8"), axis=0),)
 
 
 @condition("prepared", protects="cost")

@@ -326,6 +326,60 @@ def function_of_bytes(choose: Chooser) -> str:
     return _text(lines, arguments, f"tensor<3x40x{made}>")
 
 
+def function_of_two(choose: Chooser) -> str:
+    """
+    An op of what bytes stand for and of a function of it, which is quantised in between or not, as bytes again. Now and
+    then the op is of other bytes too, or the function is read elsewhere.
+    """
+    dtype = choose.element((*BYTES, *BYTES, "i16"))
+    name, _, properties = choose.element(FUNCTIONS).partition(",")
+    op = choose.element(("multiply", "add", "subtract", "divide", "maximum", "minimum"))
+    real, whole = "tensor<3x40xf32>", f"tensor<3x40x{dtype}>"
+    lines, arguments, steps = [], [f"%q: {whole}"], f"tensor<f32>, tensor<{dtype}>"
+    for key in "svt":
+        if rarely(choose, 12):
+            arguments.append(f"%{key}: tensor<f32>")
+        else:
+            lines.append(f"%{key} = graph.full {choose.element((0.25, 0.1, 1.5, 0.02))} : tensor<f32>")
+    lines += [
+        _literal(choose, "z", dtype),
+        f"%r = graph.dequantize %q, %s, %z : ({whole}, {steps})",
+        f"%f = graph.{name} %r{',' if properties else ''}{properties} : ({real})",
+    ]
+    if choose.element((True, False)):
+        lines.append(f"%g = graph.quantize %f, %v, %z : ({real}, {steps})")
+        lines.append(f"%h = graph.dequantize %g, %v, %z : ({whole}, {steps})")
+    else:
+        lines.append(f"%h = graph.add %f, %v : ({real}, tensor<f32>)")
+    other = "%r"
+    if rarely(choose, 5):
+        arguments.append(f"%p: {whole}")
+        lines.append(f"%o = graph.dequantize %p, %s, %z : ({whole}, {steps})")
+        other = "%o"
+    lines.append(f"%m = graph.{op} {other}, %h : ({real}, {real})")
+    lines.append(f"%y = graph.quantize %m, %t, %z : ({real}, {steps})")
+    return _text(lines, arguments, whole)
+
+
+def groups_of_bytes(choose: Chooser) -> str:
+    """A convolution of bytes in groups of channels, now and then of other integers or of many terms."""
+    left, right = ("i16", "i16") if rarely(choose, 10) else (choose.element(BYTES), choose.element(BYTES))
+    inputs, groups = choose.element(((8, 2), (8, 4), (8, 8), (6, 1), (1400, 2), (600, 2)))
+    image, kernel = f"1x{inputs}x3x3", f"8x{inputs // groups}x1x1"
+    sums = "ui32" if left == right == "ui8" else "i32"
+    lines, arguments = [], [f"%x: tensor<{image}x{left}>", f"%w: tensor<{kernel}x{right}>"]
+    if inputs > 8 and left in EDGE and right in EDGE:
+        arguments = []
+        lines = [f"%x = graph.full {EDGE[left][0]} : tensor<{image}x{left}>"]
+        numbers = [1, *[EDGE[right][0]] * (inputs // groups - 1)]  # Such sums are odd, so floats round them.
+        lines.append(f"%w = graph.constant dense<{[[[[each]] for each in numbers]] * 8}> : tensor<{kernel}x{right}>")
+    lines.append(
+        f"%y = graph.conv2d %x, %w, groups = {groups}, out_dtype = {sums} "
+        f": (tensor<{image}x{left}>, tensor<{kernel}x{right}>)"
+    )
+    return _text(lines, arguments, f"tensor<1x8x3x3x{sums}>")
+
+
 def _dense(choose: Chooser, numbers: Sequence[int], shape: tuple[int, ...]) -> str:
     """Returns numbers as the elements of a constant of a shape."""
     if not shape:
@@ -342,6 +396,8 @@ PROGRAMS: Final[dict[str, Generator]] = {
     "integer-takes": taken_of_bytes,
     "integer-max-pool": pool_of_integers,
     "integer-table": function_of_bytes,
+    "integer-table-of-two": function_of_two,
+    "integer-groups": groups_of_bytes,
     "integer-matmul": product_of_bytes,
     "integer-conv2d": convolution_of_bytes,
     "packed-matmul": product_of_packed_weights,

@@ -26,6 +26,9 @@ LEAST_EXTENT: Final = 16
 LARGEST_PATCHES: Final = 1 << 24
 """Most bytes of an image with axes of the window in its channels."""
 
+LARGEST_EXACT: Final = 1 << 24
+"""All integers up to this one are numbers of f32, so sums of integers are exact in any order while none exceeds it."""
+
 
 @converter("ConvInteger", since=10)
 def conv_integer(
@@ -90,7 +93,7 @@ def _conv(
     if c_zero is not None and (groups > 1 or None in w.shape):
         filters = c_zero if c_zero.rank == 0 else in_shape(b, c_zero, (-1, *(1,) * (w.rank - 1)))
         wide = centred(b, c, filters)
-        return _windows(b, centred(b, a, a_zero), wide, window, groups)
+        return _wide_windows(b, centred(b, a, a_zero), wide, window, groups)
     result = _windows(b, a, c, window, groups)
     if a_zero is not None:
         sums = sums_of(b, c, tuple(range(1, w.rank)))
@@ -134,6 +137,20 @@ def _places(x: Value, window: Window) -> tuple[int, ...]:
     return tuple(
         ((extent or 0) - window.reach(axis)) // window.strides[axis] + 1 for axis, extent in enumerate(x.shape[2:])
     )
+
+
+def _wide_windows(b: GraphBuilder, x: Value, w: Value, window: Window, groups: int) -> Value:
+    """
+    The sums of windows of differences of bytes, without padding. They are formed in f32 where they are numbers of f32:
+    machines have products of those, and none of 32-bit integers.
+    """
+    terms = prod(-1 if dim is None else dim for dim in w.shape[1:])
+    if not 0 <= terms * 255 * 255 <= LARGEST_EXACT:
+        return _windows(b, x, w, window, groups)
+    rank = x.rank - 2
+    window = replace(window, before=(0,) * rank, after=(0,) * rank)
+    sums = convolve(b, b.astype(x, dtype="f32"), b.astype(w, dtype="f32"), window, groups)
+    return b.astype(sums, dtype="i32")
 
 
 def _axes_into_channels(x: Value, w: Value, window: Window) -> int:

@@ -187,6 +187,21 @@ def test_convolutions_are_exact(known: tuple[str, ...], per_filter: bool, group:
     np.testing.assert_array_equal(found, wanted)
 
 
+@pytest.mark.parametrize("zeros", [(), (255, 255), (255, 0)], ids=["no zero points", "ends", "one end"])
+@pytest.mark.parametrize("side", [4, 6, 7])
+def test_sums_of_groups_are_exact_where_floats_are_not(side: int, zeros: tuple[int, ...]) -> None:
+    """Groups of 16 channels are summed up in f32 where each sum is a number of f32: 258 terms of 255 * 255 are."""
+    x = np.full((1, 32, side, side), 255 if not zeros else 0, np.uint8)
+    w = np.full((4, 16, side, side), 255 if not zeros or not zeros[1] else 0, np.uint8)
+    x[0, 0, 0, 0], w[:, 0, 0, 0] = 254, 253  # The sums are odd.
+    inputs = {"x": x, "w": w} | ({"zx": np.uint8(zeros[0]), "zw": np.uint8(zeros[1])} if zeros else {})
+    inputs = {name: np.asarray(array) for name, array in inputs.items()}
+    (found,) = run("ConvInteger", inputs, version=10, known=("w",), group=2)
+    zx, zw = zeros or (0, 0)
+    wanted = convolution(x.astype(np.int64) - zx, w.astype(np.int64) - zw, (0, 0, 0, 0), (1, 1), 2)
+    np.testing.assert_array_equal(found, wanted)
+
+
 @pytest.mark.parametrize("zero", [0, 3])
 def test_quantized_convolutions(zero: int) -> None:
     rng = np.random.default_rng(6)

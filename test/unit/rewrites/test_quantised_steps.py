@@ -110,6 +110,46 @@ def test_ops_of_elements_on_all_pairs_of_bytes(dtype: str, zero: int) -> None:
     assert apart == {name: apart[name] for name in apart if apart[name] <= 1}
 
 
+FORMS = {
+    "silu": ("sigmoid", "multiply"),
+    "tanh of itself": ("tanh", "multiply"),
+    "sum": ("exp", "add"),
+    "difference": ("gelu", "subtract"),
+    "quotient": ("cos", "divide"),
+    "greater": ("sin", "maximum"),
+    "lesser": ("erf", "minimum"),
+}
+"""A function of bytes, and an op of it and the bytes."""
+
+
+@pytest.mark.parametrize("dtype, zero", [("i8", -3), ("ui8", 128)])
+@pytest.mark.parametrize("through_bytes", [True, False], ids=["bytes between", "floats between"])
+def test_functions_of_several_ops_on_all_bytes(dtype: str, zero: int, through_bytes: bool) -> None:
+    """Of x and f(x) one table is made, whether f(x) is quantised or not."""
+    text, floats, bytes_ = Text(), "tensor<256xf32>", f"tensor<256x{dtype}>"
+    x = text.real("x", "256", dtype, 0.0231, zero, axis=0)
+    for number, (function, op) in enumerate(FORMS.values()):
+        value = f"%f{number}"
+        text.lines.append(f"{value} = graph.{function} {x} : ({floats}) -> {floats}")
+        if through_bytes:
+            scale, point = text.number(f"sf{number}", 0.013, "f32"), text.number(f"zf{number}", zero // 2, dtype)
+            kinds = f"tensor<f32>, tensor<{dtype}>"
+            text.lines.append(
+                f"%q{number} = graph.quantize {value}, {scale}, {point} : ({floats}, {kinds}) -> {bytes_}"
+            )
+            value = f"%g{number}"
+            text.lines.append(
+                f"{value} = graph.dequantize %q{number}, {scale}, {point} : ({bytes_}, {kinds}) -> {floats}"
+            )
+        text.lines.append(f"%v{number} = graph.{op} {x}, {value} : ({floats}, {floats}) -> {floats}")
+        text.result(f"r{number}", f"%v{number}", "256", dtype, 0.021, zero)
+    graph = str(stepwell.compile(parse(str(text)), cache=False).ir("graph"))
+    assert floats not in graph and graph.count("graph.take") == len(FORMS)
+    every = np.arange(256).astype(np.uint8).view(np.int8 if dtype == "i8" else np.uint8)
+    apart = steps_apart(text, [every])
+    assert apart == {name: apart[name] for name in apart if apart[name] <= 1}
+
+
 def product(text: Text, name: str, random: np.random.Generator) -> list[Array]:
     m, k, n = (int(random.integers(1, most)) for most in (20, 70, 40))
     x, w = _bytes(random, m, k), _bytes(random, k, n)

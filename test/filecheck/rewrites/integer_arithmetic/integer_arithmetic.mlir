@@ -158,3 +158,34 @@ func.func @no_integer_max_pool(%q: tensor<1x2x4x4xi8>, %s: tensor<f32>, %z: tens
   %m = graph.max_pool2d %d, pool_size = [2, 2] : (tensor<1x2x4x4xf32>)
   func.return %m : tensor<1x2x3x3xf32>
 }
+
+/// Groups of several channels have a kernel on floats, which is exact for few terms.
+// CHECK-LABEL: func.func @integer_groups(
+// STRICT-LABEL: func.func @integer_groups(
+func.func @integer_groups(%x: tensor<1x8x6x6xui8>, %w: tensor<4x4x3x3xi8>) -> tensor<1x4x6x6xi32> {
+  // CHECK-DAG: %[[X:.*]] = graph.astype %x, dtype = f32
+  // CHECK-DAG: %[[W:.*]] = graph.astype %w, dtype = f32
+  // CHECK: %[[C:.*]] = graph.conv2d %[[X]], %[[W]], padding = [1, 1, 1, 1], groups = 2 : {{.*}} -> tensor<1x4x6x6xf32>
+  // CHECK-NEXT: graph.astype %[[C]], dtype = i32
+  // STRICT: graph.conv2d %{{.*}} -> tensor<1x4x6x6xf32>
+  %y = graph.conv2d %x, %w, padding = [1, 1, 1, 1], groups = 2, out_dtype = i32 : (tensor<1x8x6x6xui8>, tensor<4x4x3x3xi8>)
+  func.return %y : tensor<1x4x6x6xi32>
+}
+
+/// 516 * 255 * 128 is more than 2^24, so a sum could be no number of f32.
+// CHECK-LABEL: func.func @no_integer_groups_of_many_terms(
+func.func @no_integer_groups_of_many_terms(%x: tensor<1x1032x1x1xui8>, %w: tensor<4x516x1x1xi8>) -> tensor<1x4x1x1xi32> {
+  // CHECK: graph.conv2d %x, %w
+  %y = graph.conv2d %x, %w, groups = 2, out_dtype = i32 : (tensor<1x1032x1x1xui8>, tensor<4x516x1x1xi8>)
+  func.return %y : tensor<1x4x1x1xi32>
+}
+
+/// One channel in each group, and one group: kernels on bytes.
+// CHECK-LABEL: func.func @no_integer_groups_of_a_channel(
+func.func @no_integer_groups_of_a_channel(%x: tensor<1x4x6x6xui8>, %w: tensor<4x1x3x3xi8>, %v: tensor<4x4x1x1xi8>) -> (tensor<1x4x4x4xi32>, tensor<1x4x6x6xi32>) {
+  // CHECK: graph.conv2d %x, %w
+  // CHECK: graph.conv2d %x, %v
+  %y = graph.conv2d %x, %w, groups = 4, out_dtype = i32 : (tensor<1x4x6x6xui8>, tensor<4x1x3x3xi8>)
+  %z = graph.conv2d %x, %v, out_dtype = i32 : (tensor<1x4x6x6xui8>, tensor<4x4x1x1xi8>)
+  func.return %y, %z : tensor<1x4x4x4xi32>, tensor<1x4x6x6xi32>
+}

@@ -109,3 +109,29 @@ func.func @no_enlarged(%x: tensor<1x3x8x8xf32>, %w: tensor<4x3x1x1xf32>, %i: ten
   %1 = graph.resample %0, %i, %m, axis = 3 : (tensor<1x4x8x8xf32>, tensor<5x2xi64>, tensor<5x2xf32>)
   func.return %1 : tensor<1x4x8x5xf32>
 }
+
+/// Places in a table of all bytes are looked up one by one.
+// CHECK-LABEL: func.func @lookup(
+func.func @lookup(%x: tensor<1x3x8x8xui8>, %w: tensor<4x3x1x1xi8>, %t: tensor<256xf32>) -> tensor<1x8x8x4xf32> {
+  // CHECK: %[[C:.*]] = graph.conv2d
+  // CHECK-NEXT: %[[B:.*]] = graph.astype %[[C]], dtype = ui8 : (tensor<1x8x8x4xi32>)
+  // CHECK-NEXT: %[[L:.*]] = graph.take %t, %[[B]], axis = 0 : (tensor<256xf32>, tensor<1x8x8x4xui8>) -> tensor<1x8x8x4xf32>
+  // CHECK-NEXT: func.return %[[L]]
+  %0 = graph.conv2d %x, %w, out_dtype = i32 : (tensor<1x3x8x8xui8>, tensor<4x3x1x1xi8>)
+  %1 = graph.astype %0, dtype = ui8 : (tensor<1x4x8x8xi32>)
+  %2 = graph.take %t, %1, axis = 0 : (tensor<256xf32>, tensor<1x4x8x8xui8>)
+  %3 = graph.permute_dims %2, axes = [0, 2, 3, 1] : (tensor<1x4x8x8xf32>)
+  func.return %3 : tensor<1x8x8x4xf32>
+}
+
+/// A place may be outside of the table, which fails in the order of the program. Rows of a matrix move as a whole.
+// CHECK-LABEL: func.func @no_lookup(
+func.func @no_lookup(%x: tensor<1x3x8x8xui8>, %w: tensor<4x3x1x1xi8>, %t: tensor<9xf32>, %m: tensor<256x2xf32>) -> (tensor<1x4x8x8xf32>, tensor<1x4x8x8x2xf32>) {
+  // CHECK: graph.take %t, %{{.*}} -> tensor<1x4x8x8xf32>
+  // CHECK: graph.take %m, %{{.*}} -> tensor<1x4x8x8x2xf32>
+  %0 = graph.conv2d %x, %w, out_dtype = i32 : (tensor<1x3x8x8xui8>, tensor<4x3x1x1xi8>)
+  %1 = graph.astype %0, dtype = ui8 : (tensor<1x4x8x8xi32>)
+  %2 = graph.take %t, %1, axis = 0 : (tensor<9xf32>, tensor<1x4x8x8xui8>)
+  %3 = graph.take %m, %1, axis = 0 : (tensor<256x2xf32>, tensor<1x4x8x8xui8>)
+  func.return %2, %3 : tensor<1x4x8x8xf32>, tensor<1x4x8x8x2xf32>
+}
