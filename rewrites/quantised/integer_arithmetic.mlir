@@ -32,7 +32,7 @@ pattern.rule "unsigned-bytes" quantised doc "q with zero point z is q + 128 with
 pattern.rule "integer-moves" doc "f(dequantize(q)) = dequantize(f(q)) where f moves elements" :
   [permute_dims, reshape, expand_dims, squeeze, strided_slice, broadcast_to](dequantize(%q, %s, %z) as %real)
     => @moved-integers(%root, %real)
-  where moves-scales(%root, %real) remark "kept on floats: the scales do not move along"
+  where few-steps(%q), moves-scales(%root, %real) remark "kept on floats: the scales do not move along"
 
 pattern.rule "integer-takes" doc "take(dequantize(q), i) = dequantize(take(q, i)) for one scale" :
   [take, take_along_axis, gather_nd](dequantize(%q, %s, %z) as %real, %indices) => @moved-integers(%root, %real)

@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from math import prod
 from typing import Any, Final
 
-from xdsl.dialects.builtin import TensorType
+from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType
 from xdsl.ir import Operation, SSAValue
 
 from ...dialects.graph.base import plain_properties, python_properties
 from ...dialects.graph.constants import FullOp
 from ...dialects.graph.contraction import Conv2dOp, MatmulOp
+from ...dialects.graph.movement import (
+    BroadcastToOp,
+    ExpandDimsOp,
+    PermuteDimsOp,
+    ReshapeOp,
+    SqueezeOp,
+    StridedSliceOp,
+)
 from ...dialects.graph.quantisation import DequantizeOp, QuantizeOp
 from ...dialects.graph.shapes import Shaped
 from ...dialects.graph.signature import tensor_type
@@ -262,8 +271,37 @@ def one_scale(match: Match, thing: Thing) -> bool:
 
 @condition("moves-scales")
 def moves_scales(match: Match, op: Operation, real: DequantizeOp) -> bool:
-    """One scale serves all elements, or the op is a `graph.permute_dims`."""
-    return not shape_of(real.operands[1]) or op.name == "graph.permute_dims"
+    """One scale serves all elements, or the indices of the axis that has scales of its own stay those of one axis."""
+    scale, found = real.operands[1], plain_properties(real)
+    if not shape_of(scale) or op.name == "graph.permute_dims":
+        return True
+    return not found["block_size"] and _moved_axis(op, found["axis"] % len(shape_of(real.operands[0]))) is not None
+
+
+def _moved_axis(op: Operation, axis: int) -> int | None:
+    """Returns the axis of the result that has the indices of an axis of the operand, or `None` where none has."""
+    given, made, found = shape_of(op.operands[0]), shape_of(op.results[0]), plain_properties(op)
+    match op:
+        case PermuteDimsOp():
+            order = tuple(reversed(range(len(given)))) if found["axes"] is None else found["axes"]
+            moved = [each % len(given) for each in order].index(axis)
+        case ExpandDimsOp():
+            new = {each % len(made) for each in found["axis"]}
+            moved = [each for each in range(len(made)) if each not in new][axis]
+        case SqueezeOp():
+            gone = range(len(given)) if found["axis"] is None else [each % len(given) for each in found["axis"]]
+            left = [each for each in range(len(given)) if given[each] != 1 or each not in gone]
+            moved = left.index(axis) if axis in left else -1
+        case StridedSliceOp():
+            moved = -1 if axis in [each % len(given) for each in found["axes"]] else axis
+        case BroadcastToOp():
+            moved = axis + len(made) - len(given)
+        case ReshapeOp() if DYNAMIC_INDEX not in (*given, *made):
+            before = prod(given[:axis])
+            moved = next((each for each in range(len(made)) if prod(made[:each]) == before and made[each] != 1), -1)
+        case _:
+            moved = -1
+    return moved if moved >= 0 and made[moved] == given[axis] != DYNAMIC_INDEX else None
 
 
 @builder("moved-integers")
@@ -282,10 +320,9 @@ def moved_integers(match: Match, op: Operation, real: DequantizeOp) -> Sequence[
         else:
             zero = full(match, number, dtype_of(zero), shape_of(scale))
     if shape_of(scale):
-        rank = len(shape_of(quantized))
-        axes = plain_properties(op)["axes"]
-        order = tuple(reversed(range(rank))) if axes is None else tuple(each % rank for each in axes)
-        axis = order.index(axis % rank)
+        axis = _moved_axis(op, axis % len(shape_of(quantized)))
+        if axis is None:
+            return None
     op_type: Any = type(real)
     properties = python_properties(op_type, {"axis": axis, "block_size": block_size})
     return match.create(real.name, [moved, scale, zero], [op.results[0].type], properties).results

@@ -23,11 +23,14 @@ from .indexing import reversed_rows
 from .recurrent_activations import Activation
 from .steps import repeat
 
-UNROLLED: Final = 64
-"""Most steps that are written one after the other."""
+UNROLLED: Final = 20
+"""
+Most steps that are written one after the other. Each is a kernel of its own, since it reads a row of its own of what
+the inputs give, so 50 steps in both directions took 7 seconds to compile where 10 in a loop take one.
+"""
 
-CHUNK: Final = 32
-"""Steps in one turn of a loop."""
+CHUNK: Final = 20
+"""Most steps in one turn of a loop. Longer turns are no faster, nor are those of half as many much slower."""
 
 Step = Callable[[Value, list[Value]], list[Value]]
 """
@@ -211,19 +214,25 @@ def _steps(layer: Layer, gates: Value, start: list[Value], step: Step) -> tuple[
     b, steps = layer.b, layer.steps
     if isinstance(steps, Size):
         return _open_steps(layer, gates, start, step, steps)
-    chunks = 0 if steps <= UNROLLED else steps // CHUNK
-    before = chunks * CHUNK
+    size = _chunk_of(steps)
+    chunks = 0 if steps <= UNROLLED else steps // size
+    before = chunks * size
     outputs: list[Value] = []
     state = start
     if chunks:
         whole = b.strided_slice(gates, axes=(0,), begin=(0,), end=(before,))
-        stored, state = _chunks(layer, whole, state, step, chunks, CHUNK)
+        stored, state = _chunks(layer, whole, state, step, chunks, size)
         outputs.append(stored)
     if before < steps:
         rest = b.strided_slice(gates, axes=(0,), begin=(before,), end=(steps,)) if before else gates
         stored, state = _unrolled(layer, rest, state, step, lambda number: _number(b, before + number))
         outputs.append(stored)
     return (outputs[0] if len(outputs) == 1 else b.concat(*outputs, axis=0)), state
+
+
+def _chunk_of(steps: int) -> int:
+    """Returns the number of steps in a turn, if possible so that no steps are left."""
+    return next((size for size in range(CHUNK, CHUNK // 2 - 1, -1) if steps % size == 0), CHUNK)
 
 
 def _open_steps(layer: Layer, gates: Value, start: list[Value], step: Step, steps: Size) -> tuple[Value, list[Value]]:

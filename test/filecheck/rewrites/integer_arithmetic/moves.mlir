@@ -11,6 +11,62 @@ func.func @integer_moves(%w: tensor<4x8xi8>, %s: tensor<4xf32>, %z: tensor<4xi8>
   func.return %y : tensor<8x4xf32>
 }
 
+/// So it does where other axes come, go, are cut or joined.
+// CHECK-LABEL: func.func @integer_moves_of_an_axis(
+func.func @integer_moves_of_an_axis(%w: tensor<4x1x6xi8>, %s: tensor<6xf32>, %t: tensor<4xf32>) -> (tensor<4x1x1x6xf32>, tensor<4x6xf32>, tensor<2x1x6xf32>, tensor<3x4x1x6xf32>, tensor<2x2x6xf32>, tensor<4x2x3xf32>) {
+  // CHECK: %[[A:.*]] = graph.expand_dims %w, axis = [1] : (tensor<4x1x6xi8>)
+  // CHECK: graph.dequantize %[[A]], %s, %z, axis = 3 : (tensor<4x1x1x6xi8>
+  // CHECK: %[[B:.*]] = graph.squeeze %w
+  // CHECK: graph.dequantize %[[B]], %s, %z : (tensor<4x6xi8>
+  // CHECK: %[[C:.*]] = graph.strided_slice %w
+  // CHECK: graph.dequantize %[[C]], %s, %z, axis = 2 : (tensor<2x1x6xi8>
+  // CHECK: %[[D:.*]] = graph.broadcast_to %w
+  // CHECK: graph.dequantize %[[D]], %s, %z, axis = 3 : (tensor<3x4x1x6xi8>
+  // CHECK: %[[E:.*]] = graph.reshape %w, shape = [2, 2, 6]
+  // CHECK: graph.dequantize %[[E]], %s, %z, axis = 2 : (tensor<2x2x6xi8>
+  // CHECK: %[[F:.*]] = graph.reshape %w, shape = [4, 2, 3]
+  // CHECK: graph.dequantize %[[F]], %t, %{{.*}}, axis = 0 : (tensor<4x2x3xi8>
+  %z = graph.full 3 : tensor<6xi8>
+  %u = graph.full 3 : tensor<4xi8>
+  %d = graph.dequantize %w, %s, %z, axis = -1 : (tensor<4x1x6xi8>, tensor<6xf32>, tensor<6xi8>)
+  %e = graph.dequantize %w, %t, %u, axis = 0 : (tensor<4x1x6xi8>, tensor<4xf32>, tensor<4xi8>)
+  %0 = graph.expand_dims %d, axis = [1] : (tensor<4x1x6xf32>)
+  %1 = graph.squeeze %d, axis = [1] : (tensor<4x1x6xf32>)
+  %2 = graph.strided_slice %d, axes = [0], begin = [0], end = [2], strides = [1] : (tensor<4x1x6xf32>)
+  %3 = graph.broadcast_to %d, shape = [3, 4, 1, 6] : (tensor<4x1x6xf32>)
+  %4 = graph.reshape %d, shape = [2, 2, 6] : (tensor<4x1x6xf32>)
+  %5 = graph.reshape %e, shape = [4, 2, 3] : (tensor<4x1x6xf32>)
+  func.return %0, %1, %2, %3, %4, %5 : tensor<4x1x1x6xf32>, tensor<4x6xf32>, tensor<2x1x6xf32>, tensor<3x4x1x6xf32>, tensor<2x2x6xf32>, tensor<4x2x3xf32>
+}
+
+/// The axis is cut, spread or split itself, or of several axes.
+// CHECK-LABEL: func.func @no_integer_moves_of_an_axis(
+func.func @no_integer_moves_of_an_axis(%w: tensor<4x6xi8>, %v: tensor<4x1xi8>, %s: tensor<6xf32>, %t: tensor<1xf32>) -> (tensor<4x3xf32>, tensor<4x6xf32>, tensor<4x2x3xf32>, tensor<6x4xf32>) {
+  // CHECK: graph.strided_slice %{{.*}} -> tensor<4x3xf32>
+  // CHECK: graph.broadcast_to %{{.*}} -> tensor<4x6xf32>
+  // CHECK: graph.reshape %{{.*}} -> tensor<4x2x3xf32>
+  // CHECK: graph.reshape %{{.*}} -> tensor<6x4xf32>
+  %z = graph.full 3 : tensor<6xi8>
+  %y = graph.full 3 : tensor<1xi8>
+  %d = graph.dequantize %w, %s, %z : (tensor<4x6xi8>, tensor<6xf32>, tensor<6xi8>)
+  %e = graph.dequantize %v, %t, %y : (tensor<4x1xi8>, tensor<1xf32>, tensor<1xi8>)
+  %0 = graph.strided_slice %d, axes = [-1], begin = [0], end = [3], strides = [1] : (tensor<4x6xf32>)
+  %1 = graph.broadcast_to %e, shape = [4, 6] : (tensor<4x1xf32>)
+  %2 = graph.reshape %d, shape = [4, 2, 3] : (tensor<4x6xf32>)
+  %3 = graph.reshape %d, shape = [6, 4] : (tensor<4x6xf32>)
+  func.return %0, %1, %2, %3 : tensor<4x3xf32>, tensor<4x6xf32>, tensor<4x2x3xf32>, tensor<6x4xf32>
+}
+
+/// Integers of 32 bits are no smaller than floats.
+// CHECK-LABEL: func.func @no_integer_moves_of_sums(
+func.func @no_integer_moves_of_sums(%b: tensor<4xi32>, %s: tensor<4xf32>) -> tensor<4x1x1xf32> {
+  // CHECK: graph.reshape %{{.*}} -> tensor<4x1x1xf32>
+  %z = graph.full 0 : tensor<4xi32>
+  %d = graph.dequantize %b, %s, %z, axis = 0 : (tensor<4xi32>, tensor<4xf32>, tensor<4xi32>)
+  %y = graph.reshape %d, shape = [4, 1, 1] : (tensor<4xf32>)
+  func.return %y : tensor<4x1x1xf32>
+}
+
 // CHECK-LABEL: func.func @no_integer_moves(
 func.func @no_integer_moves(%w: tensor<4x8xi8>, %s: tensor<4xf32>, %z: tensor<4xi8>) -> tensor<32xf32> {
   // CHECK-NEXT: graph.dequantize
