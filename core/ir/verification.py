@@ -26,7 +26,7 @@ from xdsl.traits import IsTerminator, NoTerminator, OpTrait
 from xdsl.utils.exceptions import VerifyException
 
 from ...lazy_dataclass import dataclass
-from ..messages.diagnostics import Diagnostic, about, attach_source_line, render
+from ..messages.diagnostics import Diagnostic, Sendable, about, attach_source_line, render
 from ..messages.locations import nearest_source_point
 from ..plugins import maker_of, registry
 from .attribute_names import wrong_attribute
@@ -42,8 +42,11 @@ Notes = tuple[tuple[Operation, str], ...]
 """Other ops that a message points at, with what it says about each."""
 
 
-class VerificationError(VerifyException):
-    """The error of invalid IR. `op` is the offending op and `diagnostic` the message with its place."""
+class VerificationError(Sendable, VerifyException):
+    """
+    The error of invalid IR. `op` is the offending op, which another process is not sent, and `diagnostic` the message
+    with its place.
+    """
 
     def __init__(
         self,

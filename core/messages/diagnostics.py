@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import field, replace
-from typing import TYPE_CHECKING, Final, Literal, NoReturn
+from typing import TYPE_CHECKING, Any, Final, Literal, NoReturn
 
 from xdsl.utils.exceptions import DiagnosticException, PassFailedException
 
@@ -58,7 +58,34 @@ class Diagnostic:
         return replace(self, notes=(*self.notes, Diagnostic(message, "note")))
 
 
-class StepwellError(DiagnosticException):
+class Sendable(Exception):
+    """
+    An exception that another process can be sent, as pools of processes do, whatever it is made of.
+
+    Python makes it again of its `args` alone, which are not what these classes take. What belongs to a program, such as
+    its ops, stays behind.
+    """
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        plain = {name: value for name, value in vars(self).items() if _is_plain(value)}
+        return _again, (type(self), self.args, plain)
+
+
+def _is_plain(value: object) -> bool:
+    if isinstance(value, tuple):
+        return all(map(_is_plain, value))
+    return value is None or isinstance(value, str | int | float | Diagnostic)
+
+
+def _again(kind: type[Sendable], args: tuple[Any, ...], attributes: dict[str, Any]) -> Sendable:
+    """Returns the exception that was sent."""
+    error = kind.__new__(kind)
+    error.args = args
+    vars(error).update(attributes)
+    return error
+
+
+class StepwellError(Sendable, DiagnosticException):
     """An error of the user's input, ready to be shown: `str(error)` is the rendered diagnostic."""
 
     def __init__(self, diagnostic: Diagnostic, sources: Mapping[str, str] | None = None):
@@ -69,7 +96,7 @@ class StepwellError(DiagnosticException):
         return render(self.diagnostic)
 
 
-class OperationError(PassFailedException):
+class OperationError(Sendable, PassFailedException):
     """The error of a pass that cannot go on because of one op. It points at that op."""
 
     def __init__(self, op: Operation, message: str, *, hint: str | None = None):
@@ -248,8 +275,11 @@ class DiagnosticWarning(UserWarning):
     """A warning of Python that tells a diagnostic. The commands show it as one."""
 
     def __init__(self, diagnostic: Diagnostic):
-        super().__init__(render(diagnostic))
+        super().__init__(diagnostic)  # What it is made of again, where it is sent to another process.
         self.diagnostic = diagnostic
+
+    def __str__(self) -> str:
+        return render(self.diagnostic)
 
 
 def warn(diagnostic: Diagnostic) -> None:

@@ -15,7 +15,7 @@ from ..ir.cloning import clone_op
 from ..ir.identities import Identities
 from ..ir.verification import verify_module
 from ..messages.collector import patient_collector
-from ..messages.diagnostics import Diagnostic, StepwellError, emit_remark
+from ..messages.diagnostics import Diagnostic, Sendable, StepwellError, emit_remark
 from ..plugins import maker_of
 from ..text.errors import diagnostic_of
 from ..text.parsing import make_context
@@ -43,7 +43,7 @@ class PassFailure(NamedTuple):
         return f"in {where}" if self.stage == "pass" else f"in {self.stage}, at {where}"
 
 
-class BrokenByPassError(VerifyException):
+class BrokenByPassError(Sendable, VerifyException):
     """A pass has made invalid IR out of valid IR: a fault of the pass."""
 
     def __init__(self, diagnostic: Diagnostic):

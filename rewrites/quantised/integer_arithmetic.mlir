@@ -32,7 +32,7 @@ pattern.rule "unsigned-bytes" quantised doc "q with zero point z is q + 128 with
 pattern.rule "integer-moves" doc "f(dequantize(q)) = dequantize(f(q)) where f moves elements" :
   [permute_dims, reshape, expand_dims, squeeze, strided_slice, broadcast_to](dequantize(%q, %s, %z) as %real)
     => @moved-integers(%root, %real)
-  where few-steps(%q), moves-scales(%root, %real) remark "kept on floats: the scales do not move along"
+  where narrow(%real), moves-scales(%root, %real) remark "kept on floats: the scales do not move along"
 
 pattern.rule "integer-takes" doc "take(dequantize(q), i) = dequantize(take(q, i)) for one scale" :
   [take, take_along_axis, gather_nd](dequantize(%q, %s, %z) as %real, %indices) => @moved-integers(%root, %real)
@@ -76,7 +76,7 @@ pattern.rule "integer-matmul" quantised doc "matmul(dequantize(x), dequantize(w)
 
 pattern.rule "integer-groups" doc "conv2d(x, w) = i32(conv2d(f32(x), f32(w))) for bytes in groups of several channels, whose sums are numbers of f32"
   : conv2d(%x, %w) => @groups-on-floats(%root, %x, %w)
-  where byte(%x), byte(%w), exact-on-floats(%root)
+  where byte(%x), exact-on-floats(%root)
 
 // Weights alone. Sums are regrouped, and the scale is multiplied when a block is summed up.
 

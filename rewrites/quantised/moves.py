@@ -26,7 +26,7 @@ from ...dialects.graph.signature import tensor_type
 from ...patterns.language.constants import splat_number
 from ...patterns.language.match import Index, Match, Session, as_value
 from ...patterns.language.registry import Thing, builder, condition
-from ...te.dtypes import TABLE, is_integer, is_small_integer
+from ...te.dtypes import TABLE, bit_width, is_integer, is_small_integer
 from ..inference.quantisation import dtype_of, shape_of
 
 FLIP: Final = 128
@@ -114,6 +114,12 @@ def plain_integers(match: Match, thing: Thing) -> bool:
     """The elements are integers of at least a byte, which ops compute on."""
     dtype = dtype_of(as_value(thing))
     return is_integer(dtype) and not is_small_integer(dtype)
+
+
+@condition("narrow", protects="cost")
+def narrow(match: Match, real: DequantizeOp) -> bool:
+    """The integers have fewer bits than the numbers that they stand for, so less is moved."""
+    return bit_width(dtype_of(real.operands[0])) < bit_width(dtype_of(real.results[0]))
 
 
 @condition("known-zero-point", otherwise="the {0} is not known")

@@ -336,13 +336,16 @@ def function_of_two(choose: Chooser) -> str:
     op = choose.element(("multiply", "add", "subtract", "divide", "maximum", "minimum"))
     real, whole = "tensor<3x40xf32>", f"tensor<3x40x{dtype}>"
     lines, arguments, steps = [], [f"%q: {whole}"], f"tensor<f32>, tensor<{dtype}>"
+    rows = "3x" if rarely(choose, 8) else ""
     for key in "svt":
+        type_ = f"tensor<{rows if key == 't' else ''}f32>"
         if rarely(choose, 12):
-            arguments.append(f"%{key}: tensor<f32>")
+            arguments.append(f"%{key}: {type_}")
         else:
-            lines.append(f"%{key} = graph.full {choose.element((0.25, 0.1, 1.5, 0.02))} : tensor<f32>")
+            lines.append(f"%{key} = graph.full {choose.element((0.25, 0.1, 1.5, 0.02))} : {type_}")
     lines += [
         _literal(choose, "z", dtype),
+        _literal(choose, "u", dtype, rows),
         f"%r = graph.dequantize %q, %s, %z : ({whole}, {steps})",
         f"%f = graph.{name} %r{',' if properties else ''}{properties} : ({real})",
     ]
@@ -357,7 +360,8 @@ def function_of_two(choose: Chooser) -> str:
         lines.append(f"%o = graph.dequantize %p, %s, %z : ({whole}, {steps})")
         other = "%o"
     lines.append(f"%m = graph.{op} {other}, %h : ({real}, {real})")
-    lines.append(f"%y = graph.quantize %m, %t, %z : ({real}, {steps})")
+    steps = f"tensor<{rows}f32>, tensor<{rows}{dtype}>"
+    lines.append(f"%y = graph.quantize %m, %t, %u, axis = 0 : ({real}, {steps})")
     return _text(lines, arguments, whole)
 
 
@@ -365,7 +369,8 @@ def groups_of_bytes(choose: Chooser) -> str:
     """A convolution of bytes in groups of channels, now and then of other integers or of many terms."""
     left, right = ("i16", "i16") if rarely(choose, 10) else (choose.element(BYTES), choose.element(BYTES))
     inputs, groups = choose.element(((8, 2), (8, 4), (8, 8), (6, 1), (1400, 2), (600, 2)))
-    image, kernel = f"1x{inputs}x3x3", f"8x{inputs // groups}x1x1"
+    side = 2 if inputs <= 8 else 1
+    image, kernel = f"1x{inputs}x3x3", f"8x{inputs // groups}x{side}x{side}"
     sums = "ui32" if left == right == "ui8" else "i32"
     lines, arguments = [], [f"%x: tensor<{image}x{left}>", f"%w: tensor<{kernel}x{right}>"]
     if inputs > 8 and left in EDGE and right in EDGE:
@@ -377,7 +382,7 @@ def groups_of_bytes(choose: Chooser) -> str:
         f"%y = graph.conv2d %x, %w, groups = {groups}, out_dtype = {sums} "
         f": (tensor<{image}x{left}>, tensor<{kernel}x{right}>)"
     )
-    return _text(lines, arguments, f"tensor<1x8x3x3x{sums}>")
+    return _text(lines, arguments, f"tensor<1x8x{4 - side}x{4 - side}x{sums}>")
 
 
 def _dense(choose: Chooser, numbers: Sequence[int], shape: tuple[int, ...]) -> str:

@@ -214,7 +214,7 @@ def _steps(layer: Layer, gates: Value, start: list[Value], step: Step) -> tuple[
     b, steps = layer.b, layer.steps
     if isinstance(steps, Size):
         return _open_steps(layer, gates, start, step, steps)
-    size = _chunk_of(steps)
+    size = CHUNK if steps <= UNROLLED else _chunk_of(steps)
     chunks = 0 if steps <= UNROLLED else steps // size
     before = chunks * size
     outputs: list[Value] = []
@@ -231,8 +231,8 @@ def _steps(layer: Layer, gates: Value, start: list[Value], step: Step) -> tuple[
 
 
 def _chunk_of(steps: int) -> int:
-    """Returns the number of steps in a turn, if possible so that no steps are left."""
-    return next((size for size in range(CHUNK, CHUNK // 2 - 1, -1) if steps % size == 0), CHUNK)
+    """Returns the number of steps in each of two turns or more, so that as few as possible are left after them."""
+    return min(range(min(CHUNK, steps // 2), CHUNK // 2 - 1, -1), key=lambda size: steps % size)
 
 
 def _open_steps(layer: Layer, gates: Value, start: list[Value], step: Step, steps: Size) -> tuple[Value, list[Value]]:

@@ -108,6 +108,9 @@ CASES: list[tuple[str, int, dict[str, Any]]] = [
     ("LSTM", 3, {"input_forget": 1}),
     ("LSTM", 1, {}),
     ("LSTM", 66, {"direction": "reverse"}),
+    ("RNN", 21, {"direction": "reverse"}),
+    ("GRU", 23, {"direction": "bidirectional"}),
+    ("LSTM", 41, {}),
 ]
 
 
@@ -176,15 +179,23 @@ def test_a_layer_without_optional_inputs() -> None:
         np.testing.assert_allclose(one, wanted, rtol=1e-10, atol=1e-12)
 
 
-def test_long_sequences_are_a_loop() -> None:
+@pytest.mark.parametrize(
+    ("steps", "turn", "left"), [(200, 20, 0), (50, 10, 0), (23, 11, 1), (21, 10, 1), (41, 20, 1), (39, 13, 0)]
+)
+def test_long_sequences_are_a_loop(steps: int, turn: int, left: int) -> None:
     own = parameters("RNN", 1)
-    inputs = {"x": np.zeros((200, 1, 3)), "w": own["w"], "r": own["r"]}
-    options: dict[str, Any] = {"version": 14, "known": ["w", "r"], "hidden_size": 5}
-    text = text_of("RNN", inputs, **options)
+    inputs = {"x": np.zeros((steps, 1, 3)), "w": own["w"], "r": own["r"]}
+    text = text_of("RNN", inputs, version=14, known=["w", "r"], hidden_size=5)
     assert text.count("scf.for") == 1
-    # The product with the inputs is one for all steps; 32 steps in a turn, 200 - 6 * 32 after the loop.
-    assert text.count("graph.matmul") == 1 + 32 + 8
-    assert "scf.for" not in text_of("RNN", inputs | {"x": np.zeros((64, 1, 3))}, **options)
+    assert text.count("graph.matmul") == 1 + turn + left  # The product with the inputs is one for all steps.
+
+
+@pytest.mark.parametrize("steps", [1, 20])
+def test_short_sequences_are_no_loop(steps: int) -> None:
+    own = parameters("RNN", 1)
+    inputs = {"x": np.zeros((steps, 1, 3)), "w": own["w"], "r": own["r"]}
+    text = text_of("RNN", inputs, version=14, known=["w", "r"], hidden_size=5)
+    assert "scf.for" not in text and text.count("graph.matmul") == 1 + steps
 
 
 @pytest.mark.parametrize(

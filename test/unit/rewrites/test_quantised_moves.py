@@ -58,7 +58,8 @@ def test_moved_scales_are_those_of_the_elements(move: tuple[str, Shape, Shape], 
     axis = data.draw(st.integers(0, len(shape) - 1))
     per, whole, real = (shape[axis],), tensor(shape, "i8"), tensor(shape, "f32")
     types = f"({whole}, {tensor(per, 'f32')}, {tensor(per, 'i8')}) -> {real}"
-    text = f"""func.func @main(%q: {whole}, %s: {tensor(per, "f32")}, %z: {tensor(per, "i8")}) -> {tensor(result, "f32")} {{
+    given = f"%q: {whole}, %s: {tensor(per, 'f32')}, %z: {tensor(per, 'i8')}"
+    text = f"""func.func @main({given}) -> {tensor(result, "f32")} {{
   %d = graph.dequantize %q, %s, %z, axis = {axis} : {types}
   %y = graph.{what} : ({real}) -> {tensor(result, "f32")}
   func.return %y : {tensor(result, "f32")}

@@ -180,6 +180,15 @@ func.func @no_integer_groups_of_many_terms(%x: tensor<1x1032x1x1xui8>, %w: tenso
   func.return %y : tensor<1x4x1x1xi32>
 }
 
+/// Sums of longer integers are larger.
+// CHECK-LABEL: func.func @no_integer_groups_of_words(
+func.func @no_integer_groups_of_words(%x: tensor<1x8x6x6xi16>, %w: tensor<4x4x3x3xi16>, %y: tensor<1x8x6x6xi8>) -> tensor<1x4x4x4xi32> {
+  // CHECK-NOT: f32
+  // CHECK: func.return
+  %0 = graph.conv2d %x, %w, groups = 2, out_dtype = i32 : (tensor<1x8x6x6xi16>, tensor<4x4x3x3xi16>)
+  func.return %0 : tensor<1x4x4x4xi32>
+}
+
 /// One channel in each group, and one group: kernels on bytes.
 // CHECK-LABEL: func.func @no_integer_groups_of_a_channel(
 func.func @no_integer_groups_of_a_channel(%x: tensor<1x4x6x6xui8>, %w: tensor<4x1x3x3xi8>, %v: tensor<4x4x1x1xi8>) -> (tensor<1x4x4x4xi32>, tensor<1x4x6x6xi32>) {
