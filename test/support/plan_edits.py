@@ -88,4 +88,4 @@ def illegal_choice(block: BlockOp) -> tuple[Attribute, str]:
         case OrderAttr() | OnTilesAttr() | LeftOutAttr():
             return OrderAttr.of(range(9), False), "loops"
         case _:
-            return TransposeAttr.of(1), "the block is no copy that turns tiles"
+            return TransposeAttr.of(1), "the block is no copy that turns tiles|takes it along in strips of"

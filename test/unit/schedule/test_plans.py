@@ -20,7 +20,7 @@ from stepwell import reference
 from stepwell.core.messages.diagnostics import OperationError, listening
 from stepwell.core.passes.context import PassContext
 from stepwell.core.passes.pipelines import run_pipeline
-from stepwell.core.roles import REASON, SHARE, TILING
+from stepwell.core.roles import REASON, ROWS_AT_ONCE, SHARE, STRIP, TILING
 from stepwell.core.text.parsing import make_context, parse, parse_text
 from stepwell.dialects.schedule import FlatRowsAttr, TileRegistersAttr, TilingAttr
 from tolerances import check_program
@@ -97,6 +97,8 @@ def test_decisions_are_printed_and_may_be_edited(name: str) -> None:
             for attribute, value in [choices[number]] if choices else []:
                 block.attributes[attribute] = value
                 edited += 1
+        for block in planned_blocks(module):
+            block.attributes.pop(ROWS_AT_ONCE, None)  # It holds for loops over rows as the plan has them.
         assert edited, "no decision has another legal choice"
         again = parse_text(make_context(), str(module), "plan")
         with as_machine(MACHINE):
@@ -113,7 +115,9 @@ def test_every_kernel_has_a_decision_with_a_reason(name: str) -> None:
     for block in found:
         reasons = block.attributes[REASON]
         assert isinstance(reasons, DictionaryAttr)
-        assert {TILING, *(reasons.data)} <= {*block.attributes} and TILING in reasons.data, str(reasons)
+        strips = any(STRIP in other.attributes for other in found)  # They take other blocks along.
+        assert {*reasons.data} <= {*block.attributes}, str(reasons)
+        assert TILING in block.attributes or STRIP in reasons.data or strips, str(block.attributes)
 
 
 @pytest.mark.ci_cases(2)
@@ -127,14 +131,15 @@ def test_an_illegal_edit_is_refused_at_its_block(name: str) -> None:
         edited = str(module)
         again = parse_text(make_context(), edited, "plan.mlir")
         with (
-            pytest.raises(OperationError, match=reason) as caught,
+            pytest.raises(OperationError, match=f"{reason}|no product of its rows follows") as caught,
             PassContext(config={} if MACHINE == "host" else {"target": MACHINE}),
         ):
             run_pipeline(make_context(), again, REST)
         point = caught.value.diagnostic.point
         assert point is not None
         line = edited.splitlines()[point.line - 1]
-        assert f'tensor_loop.block "{block.block_name.data}"' in line and str(block.attributes[TILING]) in line
+        own = f'tensor_loop.block "{block.block_name.data}"' in line and str(block.attributes[TILING]) in line
+        assert own or "stepwell.strip" in line  # What ends a strip may not be left outside of it.
 
 
 @pytest.mark.ci_cases(1)
