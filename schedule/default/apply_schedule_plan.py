@@ -125,7 +125,7 @@ class ApplySchedulePlanPass(StepwellPass):
             check_strip(chain, rows)
             for link in chain.links:
                 if (own := link.block.attributes.get(TILING)) is not None:
-                    refuse(link.block, own, f"block \"{block.block_name.data}\" takes it along in strips of {rows} rows")
+                    refuse(link.block, own, f'block "{block.block_name.data}" takes it along in strips of {rows} rows')
             apply_strips(function, chain, plan_strips(chain, target, rows), target, split_inside)
             self.count("chains cut into strips")
 
