@@ -82,11 +82,15 @@ def scales_of_outputs(match: Match, op: Conv2dOp | MatmulOp, kernel: DequantizeO
     return not properties["block_size"] and properties["axis"] % rank == wanted and rank > 1
 
 
-@condition("byte-kernel", protects="cost", otherwise="there is no kernel on bytes for groups of several channels")
+@condition("byte-kernel", protects="cost", otherwise="there is no kernel on bytes for groups of few channels")
 def byte_kernel(match: Match, op: Conv2dOp) -> bool:
-    """There are kernels on bytes for the convolution: it has one group, or one channel and one output in each."""
+    """
+    There are kernels on bytes for the convolution: it has one group, or in each one channel and one output, or 16 of
+    both.
+    """
     groups = plain_properties(op)["groups"]
-    return groups == 1 or {groups} == {shape_of(each)[_channels(op)] for each in (op.operands[0], op.results[0])}
+    inputs, outputs = (shape_of(each)[_channels(op)] for each in (op.operands[0], op.results[0]))
+    return groups == 1 or groups == inputs == outputs or min(inputs, outputs) // groups >= LEAST_EXTENT
 
 
 @condition("exact-on-floats", protects="cost")

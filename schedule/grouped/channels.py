@@ -8,7 +8,7 @@ the group as an axis that both operands have. Groups with few channels share vec
 from __future__ import annotations
 
 from xdsl.dialects import arith, memref
-from xdsl.dialects.builtin import AnyFloat, IntegerAttr, MemRefType
+from xdsl.dialects.builtin import AnyFloat, IntegerAttr, MemRefType, i8
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineConstantExpr, AffineDimExpr, AffineExpr
 
@@ -39,7 +39,7 @@ class GroupedChannels:
 
 def grouped_channels(grid: GridOp) -> GroupedChannels | None:
     """
-    Returns the grouped channels of a sum of products of floats, or `None` where there are none.
+    Returns the grouped channels of a sum of products of floats or bytes, or `None` where there are none.
 
     There is one axis whose quotient by one number chooses elements, and the number divides its extent.
     """
@@ -72,9 +72,11 @@ def known_quotients(block: BlockOp) -> Known:
 
 
 def _chosen_by(load: memref.LoadOp, block: BlockOp) -> list[tuple[int, int]]:
-    """Returns the axes whose quotient chooses the element of a load of floats, with the numbers that divide them."""
+    """
+    Returns the axes whose quotient chooses the element of a load of floats or bytes, with the numbers that divide them.
+    """
     type_ = load.memref.type
-    if not isinstance(type_, MemRefType) or not isinstance(type_.element_type, AnyFloat):
+    if not isinstance(type_, MemRefType) or not (isinstance(type_.element_type, AnyFloat) or type_.element_type == i8):
         return []
     dims: dict[SSAValue, int] = {axis: position for position, axis in enumerate(block.axes)}
     known = known_quotients(block)

@@ -165,16 +165,20 @@ def product(text: Text, name: str, random: np.random.Generator) -> list[Array]:
 
 def convolution(text: Text, name: str, random: np.random.Generator) -> list[Array]:
     n, c, o = (int(random.integers(1, most)) for most in (3, 20, 40))
+    groups = int(random.choice((1, 1, 2, 3)))
+    if groups > 1:  # Some groups have 16 channels and outputs, for which there are kernels on bytes.
+        c, o = (int(random.choice((2, 16, 20))) for _ in range(2))
     rows, columns = (int(each) for each in random.integers(3, 9, 2))
     side = int(random.integers(1, 4))
     stride, pad = int(random.integers(1, 3)), int(random.integers(0, 2))
-    x, w = _bytes(random, n, c, rows, columns), _bytes(random, o, c, side, side, signed=True)
+    x, w = _bytes(random, n, groups * c, rows, columns), _bytes(random, groups * o, c, side, side, signed=True)
+    o *= groups
     out = [(size + 2 * pad - side) // stride + 1 for size in (rows, columns)]
     shape = f"{n}x{o}x{out[0]}x{out[1]}"
-    image, kernel = f"{n}x{c}x{rows}x{columns}", f"{o}x{c}x{side}x{side}"
+    image, kernel = f"{n}x{groups * c}x{rows}x{columns}", f"{o}x{c}x{side}x{side}"
     left = text.real(f"x{name}", image, _name(x), 0.02, int(random.integers(0, 9)))
     right = text.real(f"w{name}", kernel, "i8", 0.01, 0, axis=0, extents=f"{o}x")
-    places = f"strides = [{stride}, {stride}], padding = [{pad}, {pad}, {pad}, {pad}]"
+    places = f"strides = [{stride}, {stride}], padding = [{pad}, {pad}, {pad}, {pad}], groups = {groups}"
     types = f"(tensor<{image}xf32>, tensor<{kernel}xf32>) -> tensor<{shape}xf32>"
     text.lines.append(f"%v{name} = graph.conv2d {left}, {right}, {places} : {types}")
     text.result(name, f"%v{name}", shape, "ui8", float(0.0006 * np.sqrt(c * side * side)), 120)

@@ -78,10 +78,21 @@ func.func @integer_conv2d_of_channels(%x: tensor<1x4x8x8xi8>, %w: tensor<4x1x3x3
   func.return %y : tensor<1x4x8x8xf32>
 }
 
+/// Groups of 16 channels and outputs or more are products of bytes each.
+// CHECK-LABEL: func.func @integer_conv2d_of_groups(
+func.func @integer_conv2d_of_groups(%x: tensor<1x32x8x8xi8>, %w: tensor<32x16x3x3xi8>, %s: tensor<f32>) -> tensor<1x32x6x6xf32> {
+  // CHECK: graph.conv2d %x, %w, groups = 2, out_dtype = i32
+  %z = graph.full 0 : tensor<i8>
+  %a = graph.dequantize %x, %s, %z : (tensor<1x32x8x8xi8>, tensor<f32>, tensor<i8>)
+  %b = graph.dequantize %w, %s, %z : (tensor<32x16x3x3xi8>, tensor<f32>, tensor<i8>)
+  %y = graph.conv2d %a, %b, groups = 2 : (tensor<1x32x8x8xf32>, tensor<32x16x3x3xf32>)
+  func.return %y : tensor<1x32x6x6xf32>
+}
+
 // CHECK-LABEL: func.func @no_integer_conv2d_of_groups(
 func.func @no_integer_conv2d_of_groups(%x: tensor<1x4x8x8xi8>, %w: tensor<4x2x3x3xi8>, %s: tensor<f32>, %zx: tensor<i8>) -> tensor<1x4x6x6xf32> {
   // CHECK: graph.conv2d %{{.*}} -> tensor<1x4x6x6xf32>
-  // REMARK: remark: {{.*}}kept on floats: there is no kernel on bytes for groups of several channels
+  // REMARK: remark: {{.*}}kept on floats: there is no kernel on bytes for groups of few channels
   %z = graph.full 0 : tensor<i8>
   %a = graph.dequantize %x, %s, %z : (tensor<1x4x8x8xi8>, tensor<f32>, tensor<i8>)
   %b = graph.dequantize %w, %s, %z : (tensor<4x2x3x3xi8>, tensor<f32>, tensor<i8>)
@@ -159,7 +170,7 @@ func.func @no_integer_max_pool(%q: tensor<1x2x4x4xi8>, %s: tensor<f32>, %z: tens
   func.return %m : tensor<1x2x3x3xf32>
 }
 
-/// Groups of several channels have a kernel on floats, which is exact for few terms.
+/// Groups of few channels have a kernel on floats, which is exact for few terms.
 // CHECK-LABEL: func.func @integer_groups(
 // STRICT-LABEL: func.func @integer_groups(
 func.func @integer_groups(%x: tensor<1x8x6x6xui8>, %w: tensor<4x4x3x3xi8>) -> tensor<1x4x6x6xi32> {
@@ -189,12 +200,14 @@ func.func @no_integer_groups_of_words(%x: tensor<1x8x6x6xi16>, %w: tensor<4x4x3x
   func.return %0 : tensor<1x4x4x4xi32>
 }
 
-/// One channel in each group, and one group: kernels on bytes.
+/// One channel in each group, one group, and groups of 16 channels: kernels on bytes.
 // CHECK-LABEL: func.func @no_integer_groups_of_a_channel(
-func.func @no_integer_groups_of_a_channel(%x: tensor<1x4x6x6xui8>, %w: tensor<4x1x3x3xi8>, %v: tensor<4x4x1x1xi8>) -> (tensor<1x4x4x4xi32>, tensor<1x4x6x6xi32>) {
+func.func @no_integer_groups_of_a_channel(%x: tensor<1x4x6x6xui8>, %w: tensor<4x1x3x3xi8>, %v: tensor<4x4x1x1xi8>, %a: tensor<1x32x6x6xui8>, %b: tensor<32x16x1x1xi8>) -> (tensor<1x4x4x4xi32>, tensor<1x4x6x6xi32>, tensor<1x32x6x6xi32>) {
   // CHECK: graph.conv2d %x, %w
   // CHECK: graph.conv2d %x, %v
+  // CHECK: graph.conv2d %a, %b
   %y = graph.conv2d %x, %w, groups = 4, out_dtype = i32 : (tensor<1x4x6x6xui8>, tensor<4x1x3x3xi8>)
   %z = graph.conv2d %x, %v, out_dtype = i32 : (tensor<1x4x6x6xui8>, tensor<4x4x1x1xi8>)
-  func.return %y, %z : tensor<1x4x4x4xi32>, tensor<1x4x6x6xi32>
+  %c = graph.conv2d %a, %b, groups = 2, out_dtype = i32 : (tensor<1x32x6x6xui8>, tensor<32x16x1x1xi8>)
+  func.return %y, %z, %c : tensor<1x4x4x4xi32>, tensor<1x4x6x6xi32>, tensor<1x32x6x6xi32>
 }
