@@ -93,7 +93,7 @@ def byte_kernel(match: Match, op: Conv2dOp) -> bool:
     return groups == 1 or groups == inputs == outputs or min(inputs, outputs) // groups >= LEAST_EXTENT
 
 
-@condition("exact-on-floats", protects="cost")
+@condition("exact-on-floats")
 def exact_on_floats(match: Match, op: Conv2dOp) -> bool:
     """There are no kernels on bytes for the convolution of bytes, and each of its sums is a number of f32."""
     if byte_kernel(match, op) or dtype_of(op.results[0]) != "i32":

@@ -117,7 +117,7 @@ def _looked_up(value: SSAValue) -> tuple[SSAValue | None, SSAValue]:
     return table, place
 
 
-@condition("function-of-bytes", protects="cost")
+@condition("function-of-bytes")
 def function_of_bytes(match: Match, thing: Thing) -> bool:
     """
     The value follows, element by element, from one tensor of bytes and from numbers, by at most 16 ops. One of these is
