@@ -16,7 +16,10 @@ _INTRINSICS = (
     ("@llvm.x86.avx512bf16.", ("avx512bf16",)),
     ("@llvm.x86.avx512.permvar.qi.", ("avx512vbmi",)),
     ("@llvm.x86.avx512.vpermi2var.qi.", ("avx512vbmi",)),
+    ("@llvm.x86.avx512.pmaddw.", ("avx512bw",)),
     ("@llvm.x86.avx512.", ("avx512f",)),
+    ("@llvm.x86.avx2.", ("avx2",)),
+    ("@llvm.x86.ssse3.", ("ssse3", "sse4.2")),
     ("@llvm.aarch64.neon.usdot.", ("i8mm",)),
     ("@llvm.aarch64.neon.sdot.", ("dotprod",)),
     ("@llvm.aarch64.neon.udot.", ("dotprod",)),
@@ -24,7 +27,7 @@ _INTRINSICS = (
 )
 """Intrinsics by their beginnings, and features of which a target needs one for those. LLVM ends the process else."""
 
-_NAME = re.compile(r"@llvm\.(?:x86\.avx512|aarch64\.neon)[\w.]*")
+_NAME = re.compile(r"@llvm\.(?:x86\.(?:avx512|avx2|ssse3)|aarch64\.neon)[\w.]*")
 
 
 def lacking_feature(text: str, target: CodeTarget) -> str | None:

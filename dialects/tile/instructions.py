@@ -1,7 +1,8 @@
 """
 The instructions that a `tile.mma` of groups may name (`using`), and which operands they take.
 
-Sources: Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2 (VPDPBUSD, VPMADDUBSW, VDPBF16PS) and
+Sources: Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2 (VPDPBUSD, VPMADDUBSW, VPMADDWD,
+VDPBF16PS) and
 volume 1, chapter 18 (AMX); Arm Architecture Reference Manual for A-profile, C7.2 (SDOT, UDOT, USDOT, BFDOT).
 """
 
@@ -14,6 +15,7 @@ from ...lazy_dataclass import dataclass
 
 VPDPBUSD, VEX_VPDPBUSD, VDPBF16PS, AMX = "vpdpbusd", "vex.vpdpbusd", "vdpbf16ps", "amx"
 VPMADDUBSW = "vpmaddubsw"
+VPMADDWD, VEX_VPMADDWD, PMADDWD = "vpmaddwd", "vex.vpmaddwd", "pmaddwd"
 SDOT, UDOT, USDOT, BFDOT = "sdot", "udot", "usdot", "bfdot"
 
 
@@ -44,6 +46,7 @@ INSTRUCTIONS: Final[Mapping[str, Instruction]] = {
     VPDPBUSD: Instruction(unsigned=1),
     VEX_VPDPBUSD: Instruction(unsigned=1),
     VPMADDUBSW: Instruction(nibbles=True, unsigned=1),
+    **dict.fromkeys((VPMADDWD, VEX_VPMADDWD, PMADDWD), Instruction()),
     VDPBF16PS: Instruction(halves=True),
     SDOT: Instruction(unsigned=0),
     UDOT: Instruction(unsigned=2),
@@ -51,4 +54,13 @@ INSTRUCTIONS: Final[Mapping[str, Instruction]] = {
     BFDOT: Instruction(halves=True),
     AMX: Instruction(),
 }
-"""All of them by name. `amx` takes groups of both kinds."""
+"""
+All of them by name. `amx` takes groups of both kinds. `vpmaddwd` (AVX-512), `vex.vpmaddwd` (AVX2) and `pmaddwd` (SSE2)
+multiply numbers of 16 bits, two at a time, to which the bytes are extended first.
+"""
+
+WORDS: Final = frozenset((VPMADDWD, VEX_VPMADDWD, PMADDWD))
+"""Those that multiply numbers of 16 bits."""
+
+IN_STEPS: Final = frozenset((VPMADDUBSW, *WORDS))
+"""Those that are followed by others until a dot product is added to its sum."""

@@ -6,7 +6,18 @@ from typing import NamedTuple
 
 from xdsl.dialects.builtin import bf16
 
-from ...dialects.tile.instructions import BFDOT, SDOT, UDOT, USDOT, VDPBF16PS, VEX_VPDPBUSD, VPDPBUSD
+from ...dialects.tile.instructions import (
+    BFDOT,
+    PMADDWD,
+    SDOT,
+    UDOT,
+    USDOT,
+    VDPBF16PS,
+    VEX_VPDPBUSD,
+    VEX_VPMADDWD,
+    VPDPBUSD,
+    VPMADDWD,
+)
 from ...machine.machine import Machine
 from ..kernels.contraction import Contraction
 
@@ -16,6 +27,8 @@ class Dots(NamedTuple):
 
     instruction: str
     flip: bool = False
+    words: bool = False
+    """Says that bytes are extended to 16 bits first, in registers."""
 
 
 def dots_of(c: Contraction, target: Machine) -> Dots | None:
@@ -25,10 +38,23 @@ def dots_of(c: Contraction, target: Machine) -> Dots | None:
             return None
         return Dots(VDPBF16PS if target.code_target.is_x86_64 else BFDOT)
     if not target.has_byte_dots:
-        return None
+        return Dots(word_instruction(target), words=True) if target.code_target.is_x86_64 else None
     same = c.a.unsigned == c.b.unsigned
     if target.code_target.is_x86_64:
         return Dots(VPDPBUSD if target.has_wide_registers else VEX_VPDPBUSD, flip=same)
     if not same and target.has_mixed_byte_dots:
         return Dots(USDOT)
     return Dots(UDOT if c.b.unsigned else SDOT, flip=not same)
+
+
+def multiplies_words(c: Contraction, target: Machine) -> bool:
+    """Returns whether `target` multiplies the bytes of `c` as numbers of 16 bits."""
+    dots = dots_of(c, target)
+    return dots is not None and dots.words
+
+
+def word_instruction(target: Machine) -> str:
+    """Returns the instruction of a machine of x86-64, of any, that adds products of numbers of 16 bits."""
+    if target.has_wide_registers:
+        return VPMADDWD
+    return VEX_VPMADDWD if target.spreads_words else PMADDWD

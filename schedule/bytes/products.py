@@ -44,7 +44,7 @@ from ..kernels.register_tiles import (
 from ..kernels.scheduled_nest import Bound, Index, ScheduledNest
 from ..kernels.tilings import has_several
 from .amx_products import emit_tile_register_panels, fits_tile_registers, tile_on_tile_registers, tile_register_panels
-from .dots import Dots, dots_of
+from .dots import Dots, dots_of, multiplies_words
 from .given import given_dots
 from .images import copy_image, has_rows, is_image, shared_rows
 from .layouts import SIGN, ByteLayouts, panels_shape
@@ -183,7 +183,9 @@ def byte_tile(c: Contraction, target: Machine) -> RegisterTile:
     """
     rows, shared = c.extent(c.m), [axis for axis in c.outer if axis not in c.b.axes()]
     form = COST_OF_FORM if rows >= MANY_ROWS or has_several(c, shared) else 0.0
-    return given_dots(c, target) or choose_tile(rows, c.extent(c.n), i32.size, target, cost_of_form=form)
+    return given_dots(c, target) or choose_tile(
+        rows, c.extent(c.n), i32.size, target, words=multiplies_words(c, target), cost_of_form=form
+    )
 
 
 def _layouts(block: Block, c: Contraction, tile_: RegisterTile) -> ByteLayouts:
@@ -394,7 +396,7 @@ class DotProductNest:
 
         assert isinstance(total.type, VectorType)
         rows, columns = total.type.get_shape()
-        depth = steps_that_stream(rows, columns * GROUP, DEPTH)
+        depth = 1 if self.dots.words else steps_that_stream(rows, columns * GROUP, DEPTH)
         total = builder.counted(
             groups,
             depth,

@@ -33,6 +33,12 @@ The multiply-adds that extending a vector of b takes the time of, where two begi
 of 384 steps the second is 2.5 % faster on a Zen 5, and where nothing is extended they take the same time.
 """
 
+OF_WORDS = (4, 2, 3)
+"""
+The instructions for four bytes of sums, of an element of a and of a vector of b, where bytes are extended to 16 bits:
+two products and two sums, and what gets every other byte.
+"""
+
 COST_OF_FORM = 0.02
 """
 The share of the cycles that a tile of another form at an edge must save, where it counts. Each form is code of its own,
@@ -106,9 +112,11 @@ def temporaries(target: Machine, integers: bool = False) -> int:
     return 1 if target.fma else 2
 
 
-def fits(rows: int, vectors: int, target: Machine, integers: bool = False, spare: int = 0) -> bool:
+def fits(rows: int, vectors: int, target: Machine, integers: bool = False, spare: int = 0, words: bool = False) -> bool:
     """
     Returns whether a tile leaves room for the vectors of a row of b, `temporaries`, and `spare` registers.
+
+    Of bytes that are extended to `words` of 16 bits, every other one of b and a takes registers of its own.
 
     With 32 registers LLVM spills one register earlier than the count says. With three vectors or more, or elements of a
     in registers of their own, it spills two registers earlier. So it does with integers of one vector when they take
@@ -117,7 +125,8 @@ def fits(rows: int, vectors: int, target: Machine, integers: bool = False, spare
     kept = 1 if target.registers < 32 else 2 if vectors < 3 and target.broadcasts else 3
     if integers and vectors == 1 and 2 * rows >= target.registers:
         return False
-    return rows * vectors + vectors + temporaries(target, integers) + spare <= target.registers - kept
+    of_b, others = (2 * vectors, 2 + temporaries(target)) if words else (vectors, temporaries(target, integers))
+    return rows * vectors + of_b + others + spare <= target.registers - kept
 
 
 def choose_tile(
@@ -130,13 +139,15 @@ def choose_tile(
     tallest: int | None = None,
     spare: int = 0,
     extended: bool = False,
+    words: bool = False,
     cost_of_form: float = 0.0,
 ) -> RegisterTile:
     """
     Returns the tile with the fewest cycles for a result of `rows` x `columns`. With `far` b does not stay in L2. With
     `integers` a product and a sum are several instructions on every target. `tallest` is the most rows of a tile, and
     `spare` registers are left to LLVM. With `extended`, vectors of b are extended as they are loaded, and elements of a
-    are not. Each form of a tile beside the first, as those at the edges, adds the part `cost_of_form` to the cycles.
+    are not. With `words`, groups of bytes of a and of b are extended to 16 bits, and multiplied two at a time. Each
+    form of a tile beside the first, as those at the edges, adds the part `cost_of_form` to the cycles.
     """
     fused = target.fma and not integers
     lanes = target.lanes(element_bytes)
@@ -147,12 +158,12 @@ def choose_tile(
         if not _is_cut_well(vectors * lanes):
             continue
         for most in range(1, target.registers if tallest is None else tallest + 1):
-            if not fits(most, vectors, target, integers, spare):
+            if not fits(most, vectors, target, integers, spare, words):
                 break
             height = ceil(rows / ceil(rows / most))
             down, across = split_evenly(rows, height), split_columns(columns, vectors * lanes)
             cost = sum(
-                count * _cycles(each, width, lanes, target, far, fused, extended) * wide
+                count * _cycles(each, width, lanes, target, far, fused, extended, words) * wide
                 for each, count in down
                 for width, wide in across
             )
@@ -175,7 +186,14 @@ def _is_cut_well(columns: int) -> bool:
 
 
 def _cycles(
-    rows: int, columns: int, lanes: int, target: Machine, far: bool, fused: bool, extended: bool = False
+    rows: int,
+    columns: int,
+    lanes: int,
+    target: Machine,
+    far: bool,
+    fused: bool,
+    extended: bool = False,
+    words: bool = False,
 ) -> float:
     """
     Returns the cycles per step of the sum of one tile.
@@ -190,6 +208,8 @@ def _cycles(
         instructions = max(instructions, sum(map(mul, IN_HALVES, (rows * vectors, rows, vectors))))
     elif extended:
         instructions += EXTENSION * vectors
+    elif words:
+        instructions = sum(map(mul, OF_WORDS, (rows * vectors, rows, vectors)))
     delays = rows / 12 + vectors * (0.15 if far else 0.12)
     return max(instructions / target.multiply_adds, (rows + vectors) / target.loads, target.latency) + delays
 

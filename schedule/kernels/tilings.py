@@ -93,7 +93,7 @@ def choose_tiling(c: Contraction, prepacked: bool, target: Machine) -> Tiling:
     extended = _extends_as_loaded(c, prepacked, target)
     shared = [axis for axis in c.outer if axis not in c.b.axes()]
     form = COST_OF_FORM if has_several(c, shared) else 0.0
-    chosen = choose_tile(rows, columns, bytes_per, target, far, integers, tallest, spare, extended, form)
+    chosen = choose_tile(rows, columns, bytes_per, target, far, integers, tallest, spare, extended, cost_of_form=form)
     sweeps = ceil(rows / chosen.rows) * prod(c.extents[axis] for axis in shared)
     strided = c.b.stride_along(c.n) != 1
     large = b_bytes >= target.pack_from_bytes

@@ -6,7 +6,7 @@ from math import ceil
 
 from ...core.roles import TILING
 from ...dialects.schedule import PackedAttr
-from ...dialects.tile.instructions import VPMADDUBSW
+from ...dialects.tile.instructions import IN_STEPS
 from ...dialects.tile.mma import GROUP
 from ...machine.machine import Machine
 from ..kernels.given_tiling import refuse, refuse_unfit
@@ -53,7 +53,7 @@ def _cost(rows: int, vectors: int, parts: int) -> float:
 
 
 def _is_stepwise(p: PackedProduct, target: Machine) -> bool:
-    return instruction_for(p.bits, target) in (None, VPMADDUBSW)
+    return instruction_for(p.bits, target) in (None, *IN_STEPS)
 
 
 def choose_packed(p: PackedProduct, target: Machine) -> PackedAttr:

@@ -19,6 +19,7 @@ from ...dialects.tile import Place
 from ...dialects.tile.instructions import SDOT, USDOT, VEX_VPDPBUSD, VPDPBUSD, VPMADDUBSW
 from ...dialects.tile.mma import GROUP
 from ...machine.machine import Machine
+from ..bytes.dots import word_instruction
 from ..kernels.epilogue import Epilogue, emit_epilogue, epilogue_of, place_of, replace_grids
 from ..kernels.register_tiles import RegisterTile, split_columns, split_evenly
 from ..kernels.scheduled_nest import Bound, Index, ScheduledNest
@@ -56,7 +57,7 @@ def instruction_for(bits: int, target: Machine) -> str | None:
     if target.code_target.is_x86_64:
         if target.has_byte_dots:
             return VPDPBUSD if target.has_wide_registers else VEX_VPDPBUSD
-        return VPMADDUBSW if bits == 4 and target.fma else None
+        return VPMADDUBSW if bits == 4 and target.spreads_words else word_instruction(target)
     if target.has_mixed_byte_dots:
         return USDOT
     return SDOT if bits == 4 and target.has_byte_dots else None

@@ -17,14 +17,25 @@ instruction is named, all are (`pairs.py`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from xdsl.dialects import llvm
 from xdsl.dialects.builtin import DenseArrayBase, VectorType, bf16, f32, i8, i16, i32
 from xdsl.ir import SSAValue
 
 from ....dialects import llvm_ext, tile
-from ....dialects.tile.instructions import BFDOT, SDOT, UDOT, USDOT, VDPBF16PS, VEX_VPDPBUSD, VPDPBUSD, VPMADDUBSW
+from ....dialects.tile.instructions import (
+    BFDOT,
+    PMADDWD,
+    SDOT,
+    UDOT,
+    USDOT,
+    VDPBF16PS,
+    VEX_VPDPBUSD,
+    VEX_VPMADDWD,
+    VPDPBUSD,
+    VPMADDUBSW,
+    VPMADDWD,
+    WORDS,
+)
 from ....dialects.tile.mma import GROUP, group_of
 from ....dialects.tile.ops import LANES
 from ..convert_vector import broadcast
@@ -35,12 +46,16 @@ from .pairs import convert_mma_of_pairs
 from .registers import convert_mma_on_tile_registers
 
 _EVEX = {16: "512", 8: "256", 4: "128"}
+_PMADDWD = {8: "llvm.x86.avx2.pmadd.wd", 4: "llvm.x86.sse2.pmadd.wd"}
 _NEON = "llvm.aarch64.neon"
 INTRINSICS = {
     VPDPBUSD: {lanes: f"llvm.x86.avx512.vpdpbusd.{bits}" for lanes, bits in _EVEX.items()},
     VEX_VPDPBUSD: {lanes: f"llvm.x86.avx512.vpdpbusd.{bits}" for lanes, bits in _EVEX.items() if lanes < 16},
     VDPBF16PS: {lanes: f"llvm.x86.avx512bf16.dpbf16ps.{bits}" for lanes, bits in _EVEX.items()},
     VPMADDUBSW: {8: "llvm.x86.avx2.pmadd.ub.sw", 4: "llvm.x86.ssse3.pmadd.ub.sw.128"},
+    VPMADDWD: {16: "llvm.x86.avx512.pmaddw.d.512", **_PMADDWD},
+    VEX_VPMADDWD: _PMADDWD,
+    PMADDWD: {4: _PMADDWD[4]},
     SDOT: {4: f"{_NEON}.sdot.v4i32.v16i8", 2: f"{_NEON}.sdot.v2i32.v8i8"},
     UDOT: {4: f"{_NEON}.udot.v4i32.v16i8", 2: f"{_NEON}.udot.v2i32.v8i8"},
     USDOT: {4: f"{_NEON}.usdot.v4i32.v16i8", 2: f"{_NEON}.usdot.v2i32.v8i8"},
@@ -50,9 +65,6 @@ INTRINSICS = {
 The intrinsic for each number of lanes of the sum. For AVX-VNNI LLVM takes the same intrinsics as for AVX-512 VNNI, and
 chooses by the features of the target how the instruction is encoded.
 """
-
-SUMS_OF_PAIRS = {8: "llvm.x86.avx2.pmadd.wd", 4: "llvm.x86.sse2.pmadd.wd"}
-"""The intrinsics that add neighbours of 16 bits, times ones, for the products of `vpmaddubsw`."""
 
 
 def convert_mma_of_groups(builder: LLVMBody, op: tile.MmaOp) -> None:
@@ -128,8 +140,7 @@ def _accumulate(builder: LLVMBody, op: tile.MmaOp, group: SSAValue, vector: SSAV
         ("groups", group, lanes), lambda: builder.bitcast(broadcast(builder, group, total.type), vector.type)
     )
     if _width(op, lanes):
-        factors = (spread, vector) if op.right_unsigned is None else (vector, spread)
-        return _dot(builder, op, total, factors)
+        return _dot(builder, op, total, (spread, vector))
     left_signed, right_signed = op.unsigned is None, op.right_unsigned is None
     for element in range(GROUP):
         mask = DenseArrayBase.from_list(i32, range(element, GROUP * lanes, GROUP))
@@ -157,25 +168,50 @@ def _dot(builder: LLVMBody, op: tile.MmaOp, total: SSAValue, factors: tuple[SSAV
     width = _width(op, lanes)
     intrinsic = INTRINSICS[op.using.data][width]
     if width == lanes:
-        return _added(builder, intrinsic, total, factors)
+        return _added(builder, op, intrinsic, total, factors)
     parts = [[_lanes_of(builder, each, part, lanes // width) for part in range(lanes // width)] for each in factors]
     sums = [_lanes_of(builder, total, part, lanes // width) for part in range(lanes // width)]
     return _joined(
         builder,
-        [_added(builder, intrinsic, each, factors) for each, *factors in zip(sums, *parts, strict=True)],
+        [_added(builder, op, intrinsic, each, (a, b)) for each, a, b in zip(sums, *parts, strict=True)],
     )
 
 
-def _added(builder: LLVMBody, intrinsic: str, total: SSAValue, factors: Sequence[SSAValue]) -> SSAValue:
-    """Returns `total` plus the dot products of `factors`, which fill a register."""
-    assert isinstance(total.type, VectorType)
-    (lanes,) = total.type.get_shape()
-    if intrinsic != INTRINSICS[VPMADDUBSW].get(lanes):
+def _added(
+    builder: LLVMBody, op: tile.MmaOp, intrinsic: str, total: SSAValue, factors: tuple[SSAValue, SSAValue]
+) -> SSAValue:
+    """Returns `total` plus the dot products of a register of A and one of B."""
+    assert op.using is not None and isinstance(total.type, VectorType)
+    using, (lanes,) = op.using.data, total.type.get_shape()
+    if using in WORDS:
+        for odd in range(2):
+            signs = (op.unsigned is None, op.right_unsigned is None)
+            words = [_words(builder, *each, odd) for each in zip(factors, signs, strict=True)]
+            total = builder.add(total, builder.intrinsic_value(intrinsic, words, total.type))
+        return total
+    if op.right_unsigned is not None:
+        factors = (factors[1], factors[0])
+    if using != VPMADDUBSW:
         return builder.intrinsic_value(intrinsic, (total, *factors), total.type)
     pairs = builder.types.vector(i16, 2 * lanes)
     products = builder.intrinsic_value(intrinsic, factors, pairs)
     ones = builder.constant(1, pairs)
-    return builder.add(total, builder.intrinsic_value(SUMS_OF_PAIRS[lanes], (products, ones), total.type))
+    return builder.add(total, builder.intrinsic_value(_PMADDWD[lanes], (products, ones), total.type))
+
+
+def _words(builder: LLVMBody, bytes_: SSAValue, signed: bool, odd: int) -> SSAValue:
+    """Returns every other byte, from the first or the second on, in 16 bits."""
+    assert isinstance(bytes_.type, VectorType)
+    type_ = builder.types.vector(i16, bytes_.type.get_shape()[0] // 2)
+
+    def make() -> SSAValue:
+        pairs = builder.cached(("words", bytes_), lambda: builder.bitcast(bytes_, type_))
+        eight, low = builder.constant(8, type_), builder.constant(0xFF, type_)
+        if not signed:
+            return builder.binary(llvm.LShrOp, pairs, eight) if odd else builder.binary(llvm.AndOp, pairs, low)
+        return builder.binary(llvm.AShrOp, pairs if odd else builder.shl(pairs, eight), eight)
+
+    return builder.cached(("words", bytes_, signed, odd), make)
 
 
 def _lanes_of(builder: LLVMBody, vector: SSAValue, part: int, parts: int) -> SSAValue:

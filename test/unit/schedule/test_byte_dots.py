@@ -5,6 +5,7 @@ scheduled for a machine run in the interpreter, and natively where LLVM encodes 
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -20,6 +21,7 @@ from stepwell.machine.code_target import CodeTarget
 from stepwell.machine.host import host_machine
 from stepwell.machine.intrinsics import lacking_feature
 from stepwell.machine.named import machine_named, register_machine
+from stepwell.machine.x86_64 import needed_features
 from stepwell.runtime.errors import CompileError
 from stepwell.testing import interpret
 
@@ -34,6 +36,9 @@ EXPECTED = {
     "dotprod": {"ss": "sdot", "su": "udot", "us": "sdot", "uu": "udot"},
     "zen4": {"ss": "vpdpbusd", "su": "vpdpbusd", "us": "vpdpbusd", "uu": "vpdpbusd"},
     "aarch64-neon": dict.fromkeys(("ss", "su", "us", "uu")),
+    "x86-64-v4": dict.fromkeys(("ss", "su", "us", "uu"), "vpmaddwd"),
+    "x86-64-v3": dict.fromkeys(("ss", "su", "us", "uu"), "vex.vpmaddwd"),
+    "x86-64": dict.fromkeys(("ss", "su", "us", "uu"), "pmaddwd"),
 }
 
 
@@ -104,6 +109,25 @@ def test_registers_of_32_bytes_give_the_same(signs: str, size: tuple[int, int, i
     np.testing.assert_array_equal(compiled(*arrays)[0], expected)
 
 
+@pytest.mark.ci_cases(4)
+@pytest.mark.skipif(not host_machine().code_target.is_x86_64, reason="runs code for x86-64")
+@pytest.mark.parametrize("size", [(M, K, N), (33, 128, 96), (16, 16, 36), (20, 23, 130)])
+@pytest.mark.parametrize("signs", ["ss", "us", "su", "uu"])
+@pytest.mark.parametrize(
+    ("target", "registers", "flag"),
+    [("x86-64", "xmm", ""), ("x86-64-v3", "ymm", "avx2"), ("x86-64-v4", "zmm", "avx512bw")],
+)
+def test_bytes_are_multiplied_in_16_bits_without_dot_products(
+    target: str, registers: str, flag: str, signs: str, size: tuple[int, int, int]
+) -> None:
+    if flag not in needed_features(host_machine().code_target, uses_tiles=False) and flag:
+        pytest.skip(f"this processor has no {flag}")
+    arrays, expected = operands(signs, *size)
+    compiled = stepwell.compile(product(signs, *size), target=target, cache=False)
+    assert re.search(rf"pmaddwd.*%{registers}", compiled.ir("asm"))
+    np.testing.assert_array_equal(compiled(*arrays)[0], expected)
+
+
 @pytest.mark.skipif(not host_machine().code_target.is_x86_64, reason="names instructions that Arm has")
 def test_instructions_of_another_machine_are_refused() -> None:
     message = "the program has instructions of dotprod, which .* does not have; schedule it for another target"
@@ -138,6 +162,12 @@ func.func @main(%x: tensor<32x64xbf16>ARGUMENT) -> tensor<32x32xf32> {
         ("@llvm.x86.avx512.vpdpbusd.256", "x86-64-v3", "", "avxvnni"),
         ("@llvm.x86.avx512bf16.dpbf16ps.512", "x86-64-v4", "", "avx512bf16"),
         ("@llvm.x86.avx512.max.ps.512", "x86-64-v3", "", "avx512f"),
+        ("@llvm.x86.avx512.pmaddw.d.512", "x86-64-v4", "", None),
+        ("@llvm.x86.avx512.pmaddw.d.512", "x86-64-v3", "", "avx512bw"),
+        ("@llvm.x86.avx2.pmadd.wd", "x86-64-v3", "", None),
+        ("@llvm.x86.avx2.pmadd.wd", "x86-64", "-avx2", "avx2"),
+        ("@llvm.x86.ssse3.pmadd.ub.sw.128", "x86-64-v3", "", None),
+        ("@llvm.x86.sse2.pmadd.wd", "x86-64", "", None),
         ("@llvm.x86.avx512.permvar.qi.512", "skylake-avx512", "", "avx512vbmi"),
         ("@llvm.x86.avx512.vpermi2var.qi.512", "icelake-server", "", None),
         ("@llvm.x86.avx512.max.ps.512", "some-other", "", None),

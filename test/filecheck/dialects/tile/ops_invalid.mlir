@@ -241,7 +241,7 @@ func.func @group_span(%acc: vector<2x3xf32>, %int: vector<2x3xi32>, %a: memref<4
 // -----
 
 func.func @instruction(%acc: vector<2x3xf32>, %int: vector<2x3xi32>, %a: memref<4x9xf32>, %h: memref<4x9xf16>, %z: memref<4x16xi8>, %p: memref<4x3x4xi8>, %i: index) {
-  // expected-error@+1 {{the instruction is "vdot", expected vpdpbusd or vex.vpdpbusd or vpmaddubsw or vdpbf16ps or sdot or udot or usdot or bfdot or amx}}
+  // expected-error@+1 {{the instruction is "vdot", expected vpdpbusd or vex.vpdpbusd or vpmaddubsw or vpmaddwd or vex.vpmaddwd or pmaddwd or vdpbf16ps or sdot or udot or usdot or bfdot or amx}}
   %0 = tile.mma %int, %z[%i, %i], %p[%i, %i, %i] along [0, 1] depth 1 groups unsigned using "vdot" : vector<2x3xi32>, memref<4x16xi8>, memref<4x3x4xi8>
   func.return
 }

@@ -170,6 +170,27 @@ func.func @nibbles(%t: memref<1x8xi32>, %a: memref<1x8xi8>, %b: memref<1x8x4xi8>
   func.return
 }
 
+/// Without dot products, every other byte is extended to 16 bits, with its sign or without.
+// CHECK-LABEL: @words
+func.func @words(%t: memref<1x8xi32>, %a: memref<1x4xi8>, %b: memref<1x8x4xi8>) {
+  // CHECK-DAG: %[[EIGHT:.*]] = llvm.mlir.constant(dense<8> : vector<16xi16>)
+  // CHECK-DAG: %[[LOW:.*]] = llvm.mlir.constant(dense<255> : vector<16xi16>)
+  // CHECK: %[[L0:.*]] = llvm.and %[[L:.*]], %[[LOW]] : vector<16xi16>
+  // CHECK: %[[R:.*]] = llvm.shl %{{.*}}, %[[EIGHT]] : vector<16xi16>
+  // CHECK: %[[R0:.*]] = llvm.ashr %[[R]], %[[EIGHT]] : vector<16xi16>
+  // CHECK: llvm.call_intrinsic "llvm.x86.avx2.pmadd.wd"(%[[L0]], %[[R0]])
+  // CHECK-NEXT: llvm.add
+  // CHECK: %[[L1:.*]] = llvm.lshr %[[L]], %[[EIGHT]] : vector<16xi16>
+  // CHECK: %[[R1:.*]] = llvm.ashr %{{.*}}, %[[EIGHT]] : vector<16xi16>
+  // CHECK: llvm.call_intrinsic "llvm.x86.avx2.pmadd.wd"(%[[L1]], %[[R1]])
+  // CHECK-NEXT: llvm.add
+  %c0 = arith.constant 0 : index
+  %0 = tile.load %t[%c0, %c0] : memref<1x8xi32>, vector<1x8xi32>
+  %1 = tile.mma %0, %a[%c0, %c0], %b[%c0, %c0, %c0] along [0, 1] depth 1 groups unsigned using "vex.vpmaddwd" : vector<1x8xi32>, memref<1x4xi8>, memref<1x8x4xi8>
+  tile.store %1, %t[%c0, %c0] : vector<1x8xi32>, memref<1x8xi32>
+  func.return
+}
+
 /// Groups of two bf16 are as long.
 // CHECK-LABEL: @pairs
 func.func @pairs(%t: memref<1x24xf32>, %a: memref<1x2xbf16>, %b: memref<1x24x2xbf16>) {

@@ -1,6 +1,7 @@
 // RUN: stepwell-opt %s -p 'schedule-cpu{target="sapphire-rapids"}' | filecheck %s --check-prefix AMX
 // RUN: stepwell-opt %s -p 'schedule-cpu{target="cascade-lake"}' | filecheck %s --check-prefix VNNI
-// RUN: stepwell-opt %s -p 'schedule-cpu{target="x86-64-v3"}' | filecheck %s --check-prefix PLAIN
+// RUN: stepwell-opt %s -p 'schedule-cpu{target="x86-64-v3"}' | filecheck %s --check-prefix WORDS
+// RUN: stepwell-opt %s -p 'schedule-cpu{target="aarch64-neon"}' | filecheck %s --check-prefix PLAIN
 // RUN: stepwell-opt %s -p 'schedule-cpu{target="sapphire-rapids"},bufferize,lower-loops-to-scf,lower-to-llvm-dialect' -t 'asm{machine="sapphire-rapids"}' | filecheck %s --check-prefix ASM
 
 // A window of 1x2 over 20 pixels: 16 are read where they lie, what the windows of the other four, and of twelve that are not there, reach from
@@ -20,6 +21,11 @@
 // VNNI: block "shift"
 // VNNI: scf.for
 // VNNI: tile.mma %{{.*}} depth 4 groups unsigned using "vpdpbusd"
+
+// In 16 bits any signs will do, so the image is read where it lies.
+// WORDS-LABEL: @columns
+// WORDS-NOT: block "shift"
+// WORDS: tile.mma %{{.*}}, %A[{{.*}} depth 1 groups using "vex.vpmaddwd"
 
 // PLAIN-LABEL: @columns
 // PLAIN: tile.mma

@@ -1,6 +1,9 @@
 // RUN: stepwell-opt %s -p 'schedule-cpu{target="sapphire-rapids"}' | filecheck %s --check-prefix AMX
 // RUN: stepwell-opt %s -p 'schedule-cpu{target="cascade-lake"}' | filecheck %s --check-prefix VNNI
-// RUN: stepwell-opt %s -p 'schedule-cpu{target="x86-64-v4"}' | filecheck %s --check-prefix PLAIN
+// RUN: stepwell-opt %s -p 'schedule-cpu{target="x86-64-v4"}' | filecheck %s --check-prefix WORDS
+// RUN: stepwell-opt %s -p 'schedule-cpu{target="x86-64-v3"}' | filecheck %s --check-prefix VEX
+// RUN: stepwell-opt %s -p 'schedule-cpu{target="x86-64"}' | filecheck %s --check-prefix SSE
+// RUN: stepwell-opt %s -p 'schedule-cpu{target="aarch64-neon"}' | filecheck %s --check-prefix PLAIN
 // RUN: stepwell-opt %s -p 'schedule-cpu{target="sapphire-rapids"},bufferize,lower-loops-to-scf,lower-to-llvm-dialect' -t 'asm{machine="sapphire-rapids"}' | filecheck %s --check-prefix ASM
 
 // Whole registers of rows are read where they lie; the last five rows from a copy. The last panel has 8 columns.
@@ -19,6 +22,11 @@
 // VNNI: block "column_sums"
 // VNNI: block "shift"
 // VNNI: tile.mma %{{.*}} depth 4 groups unsigned using "vpdpbusd"
+// WORDS-LABEL: @signed
+// WORDS-NOT: block "shift"
+// WORDS: tile.mma %{{.*}}, %A[%{{.*}} depth 1 groups using "vpmaddwd"
+// VEX: tile.mma %{{.*}}, %A[%{{.*}} depth 1 groups using "vex.vpmaddwd"
+// SSE: tile.mma %{{.*}}, %A[%{{.*}} depth 1 groups using "pmaddwd"
 // PLAIN-LABEL: @signed
 // PLAIN: tile.mma
 // PLAIN-NOT: using
@@ -69,6 +77,8 @@ tensor_loop.func @signed(%A: memref<37x128xi8>, %B: memref<128x40xi8>) outs(%C: 
 // VNNI-NOT: column_sums
 // VNNI-NOT: arith.xori
 // VNNI: tile.mma %{{.*}}, %A[%{{.*}} depth 4 groups right_unsigned using "vpdpbusd"
+// WORDS-LABEL: @mixed
+// WORDS: tile.mma %{{.*}} depth 1 groups right_unsigned using "vpmaddwd"
 // PLAIN-LABEL: @mixed
 // PLAIN: tile.mma %{{.*}} depth 1 right_unsigned :
 tensor_loop.func @mixed(%A: memref<32x100xi8>, %B: memref<100x16xi8>) outs(%C: memref<32x16xi32>) {

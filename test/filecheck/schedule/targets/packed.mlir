@@ -21,7 +21,7 @@
 // CHECK: tensor_loop.block "fill"
 // VEX: tile.mma %{{.*}} using "vex.vpdpbusd" : vector<1x16xi32>
 // AVX2: tile.mma %{{.*}} using "vpmaddubsw" : vector<1x8xi32>
-// SSE: tile.mma %{{.*}} depth 1 groups nibbles right_unsigned : vector<1x4xi32>
+// SSE: tile.mma %{{.*}} depth 1 groups nibbles right_unsigned using "pmaddwd" : vector<1x4xi32>
 // ARM: tile.mma %{{.*}} using "usdot" : vector<1x16xi32>
 func.func @main(%x: tensor<1x64xf32>) -> tensor<1x70xf32> {
   %w = graph.weight "w" : tensor<70x32xui8>
