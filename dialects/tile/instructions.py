@@ -60,7 +60,7 @@ multiply numbers of 16 bits, two at a time, to which the bytes are extended firs
 """
 
 WORDS: Final = frozenset((VPMADDWD, VEX_VPMADDWD, PMADDWD))
-"""Those that multiply numbers of 16 bits."""
+"""The instructions that multiply numbers of 16 bits."""
 
 IN_STEPS: Final = frozenset((VPMADDUBSW, *WORDS))
-"""Those that are followed by others until a dot product is added to its sum."""
+"""The instructions after which others add the dot product to its sum."""

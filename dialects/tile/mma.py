@@ -91,7 +91,8 @@ class MmaOp(ShownOp, AccessesBoxes):
     0..3. Here `[e]` moves in the last dimension of B, which has four elements. `using` names the instruction of the
     machine that computes it. Without it the products are exact as well, by whatever instructions there are. `vpdpbusd`
     (AVX-512 VNNI), `vex.vpdpbusd` (AVX-VNNI) and `usdot` (Arm) take one of the operands without a sign, and the other
-    with one; `sdot` takes both with signs, and `udot` both without.
+    with one; `sdot` takes both with signs, and `udot` both without. `vpmaddwd` (AVX-512), `vex.vpmaddwd` (AVX2) and
+    `pmaddwd` (any x86-64) take both with or without signs.
 
         %next = tile.mma %acc, %X[%n, %y, %x, %c], %B[%k, %j] depth 4 rows [1, 5]
             : vector<6x64xf32>, memref<1x56x56x64xf32>, memref<64x128xf32>

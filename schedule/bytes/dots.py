@@ -8,18 +8,16 @@ from xdsl.dialects.builtin import bf16
 
 from ...dialects.tile.instructions import (
     BFDOT,
-    PMADDWD,
     SDOT,
     UDOT,
     USDOT,
     VDPBF16PS,
     VEX_VPDPBUSD,
-    VEX_VPMADDWD,
     VPDPBUSD,
-    VPMADDWD,
 )
 from ...machine.machine import Machine
 from ..kernels.contraction import Contraction
+from ..kernels.words import word_instruction
 
 
 class Dots(NamedTuple):
@@ -51,10 +49,3 @@ def multiplies_words(c: Contraction, target: Machine) -> bool:
     """Returns whether `target` multiplies the bytes of `c` as numbers of 16 bits."""
     dots = dots_of(c, target)
     return dots is not None and dots.words
-
-
-def word_instruction(target: Machine) -> str:
-    """Returns the instruction of a machine of x86-64, of any, that adds products of numbers of 16 bits."""
-    if target.has_wide_registers:
-        return VPMADDWD
-    return VEX_VPMADDWD if target.spreads_words else PMADDWD

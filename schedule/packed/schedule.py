@@ -19,10 +19,10 @@ from ...dialects.tile import Place
 from ...dialects.tile.instructions import SDOT, USDOT, VEX_VPDPBUSD, VPDPBUSD, VPMADDUBSW
 from ...dialects.tile.mma import GROUP
 from ...machine.machine import Machine
-from ..bytes.dots import word_instruction
 from ..kernels.epilogue import Epilogue, emit_epilogue, epilogue_of, place_of, replace_grids
 from ..kernels.register_tiles import RegisterTile, split_columns, split_evenly
 from ..kernels.scheduled_nest import Bound, Index, ScheduledNest
+from ..kernels.words import word_instruction
 from .maps import MapBody, mapped
 from .panels import panel_columns
 from .parts import Parts, emit_parts, place_of_part

@@ -159,7 +159,7 @@ def outcome_of(module: ModuleOp, arguments: Sequence[Array], nudge: int | None =
     return outcome
 
 
-def difference(before: Outcome, after: Outcome, numerics: str, slack: Sequence[float] | None = None) -> str | None:
+def difference(before: Outcome, after: Outcome, numerics: str, slack: Sequence[Array] | None = None) -> str | None:
     """
     What the rule has changed that its class forbids. `slack` is how much further apart the floats of each result may
     be; see `sensitivity`.
@@ -170,7 +170,7 @@ def difference(before: Outcome, after: Outcome, numerics: str, slack: Sequence[f
         where = f"result {number}"
         if wanted.dtype != found.dtype or wanted.shape != found.shape:
             return f"{where} is {found.dtype} of shape {found.shape}, was {wanted.dtype} of shape {wanted.shape}"
-        more = 0.0 if slack is None else slack[number]
+        more = np.zeros(()) if slack is None else slack[number]
         apart = _apart(wanted, found, numerics, before, after, more)
         if apart.any():
             place = tuple(int(index) for index in np.argwhere(apart)[0])
@@ -178,13 +178,15 @@ def difference(before: Outcome, after: Outcome, numerics: str, slack: Sequence[f
     return None
 
 
-def sensitivity(module: ModuleOp, arguments: Sequence[Array], outcome: Outcome) -> list[float]:
+def sensitivity(module: ModuleOp, arguments: Sequence[Array], outcome: Outcome) -> list[Array]:
     """
     Returns how much each result changes when the floats of the arguments change by `ULPS` units, or those of all
     results on the way by two: where a program takes the difference of nearly equal numbers, results as far apart as
     that are those of inputs that rounding cannot tell apart.
+
+    That is one number for all elements of a result, and infinity for those that then are no number, as in log1p(-1).
     """
-    most = [0.0] * len(outcome.results)
+    most = [np.zeros(each.shape) for each in outcome.results]
     for seed in range(5):
         inputs = [_nudged(array, [seed, place], ULPS if seed < 3 else 0) for place, array in enumerate(arguments)]
         nudged = outcome_of(module, inputs, None if seed < 3 else seed)
@@ -192,7 +194,9 @@ def sensitivity(module: ModuleOp, arguments: Sequence[Array], outcome: Outcome) 
             if one.dtype.kind not in "iub" and one.size:
                 with np.errstate(all="ignore"):
                     apart = np.abs(one.astype(np.float64) - other.astype(np.float64))
-                most[number] = max(most[number], float(np.max(apart, where=np.isfinite(apart), initial=0.0)))
+                largest = np.max(apart, where=np.isfinite(apart), initial=0.0)
+                lost = np.isfinite(one.astype(np.float64)) & ~np.isfinite(other.astype(np.float64))
+                most[number] = np.maximum(most[number], np.where(lost, np.inf, largest))
     return most
 
 
@@ -225,7 +229,7 @@ def _bits_apart(wanted: Array, found: Array) -> Array:
     return np.asarray(~(same | both_nan))
 
 
-def _apart(wanted: Array, found: Array, numerics: str, before: Outcome, after: Outcome, slack: float) -> Array:
+def _apart(wanted: Array, found: Array, numerics: str, before: Outcome, after: Outcome, slack: Array) -> Array:
     if numerics == "quantised" and wanted.dtype.kind in "iu":
         return np.asarray(np.abs(wanted.astype(np.int64) - found.astype(np.int64)) > 1)
     if numerics == "exact" or wanted.dtype.kind in "iub":

@@ -3,9 +3,11 @@ The conversion of `tile.mma` of groups: dot products of four bytes, added to 32-
 
 A piece of B is one load of `4 * lanes` bytes, a group of A one of four bytes, in all lanes. Instructions for dot
 products (`INTRINSICS`) multiply and add a piece at once, or the part of one that fills a register. The last piece of a
-row gets lanes that nobody looks at, so that it fills one. Elsewhere the first bytes of all groups are multiplied and
-added, then the second ones, and so on. (The intrinsic `llvm.vector.partial.reduce.add` does not say which products go
-to which lane.) Both wrap and neither saturates, so the results are the same.
+row gets lanes that nobody looks at, so that it fills one. `vpmaddwd` multiplies numbers of 16 bits and adds the
+products of neighbours, so bytes 0 and 2 of each group are extended, with their signs or without, and then bytes 1 and
+3. That is once for a group of A and a piece of B, whatever the tile. Elsewhere the first bytes of all groups are
+multiplied and added, then the second ones, and so on. (The intrinsic `llvm.vector.partial.reduce.add` does not say
+which products go to which lane.) Both wrap and neither saturates, so the results are the same.
 
 Of bytes that hold two numbers of 4 bits the lower and then the upper halves are multiplied. Products of two of them
 with bytes fit 16 bits, so `vpmaddubsw` and `vpmaddwd` make their dot products without saturation.

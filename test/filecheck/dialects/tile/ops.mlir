@@ -77,9 +77,11 @@ func.func @mma_of_bytes(%acc: vector<8x48xi32>, %A: memref<100x64xi8>, %B: memre
 func.func @mma_of_nibbles(%acc: vector<8x48xi32>, %A: memref<100x64xi8>, %P: memref<2x16x48x4xi8>, %i: index) {
   // CHECK: tile.mma %{{.*}} along [1, 2] depth 2 groups nibbles : vector<8x48xi32>, memref<100x64xi8>, memref<2x16x48x4xi8>
   // CHECK-NEXT: tile.mma %{{.*}} along [1, 2] depth 8 groups nibbles right_unsigned using "vpmaddubsw" : vector<8x48xi32>
+  // CHECK-NEXT: tile.mma %{{.*}} along [1, 2] depth 2 groups unsigned using "vpmaddwd" : vector<8x48xi32>
   // GENERIC: "tile.mma"(%{{.*}}) <{{.*}}depth = 2 : i64, groups, nibbles
   %0 = tile.mma %acc, %A[%i, %i], %P[%i, %i, %i, %i] along [1, 2] depth 2 groups nibbles : vector<8x48xi32>, memref<100x64xi8>, memref<2x16x48x4xi8>
   %1 = tile.mma %0, %A[%i, %i], %P[%i, %i, %i, %i] along [1, 2] depth 8 groups nibbles right_unsigned using "vpmaddubsw" : vector<8x48xi32>, memref<100x64xi8>, memref<2x16x48x4xi8>
+  %2 = tile.mma %1, %A[%i, %i], %P[%i, %i, %i, %i] along [1, 2] depth 2 groups unsigned using "vpmaddwd" : vector<8x48xi32>, memref<100x64xi8>, memref<2x16x48x4xi8>
   func.return
 }
 

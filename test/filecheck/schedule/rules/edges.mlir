@@ -12,6 +12,29 @@ tensor_loop.func private @one_tile(%x: memref<16x16xf32>) outs(%y: memref<16x16x
   }
 }
 
+/// Two tiles side by side, whatever the order of the axes.
+// CHECK-LABEL: @two_tiles_of_one_row(
+// CHECK: #schedule.transpose<side = 2>
+tensor_loop.func private @two_tiles_of_one_row(%x: memref<16x32xf32>) outs(%y: memref<32x16xf32>) {
+  tensor_loop.grid (%i, %j) in (32, 16) {
+    tensor_loop.block "copy" spatial(%vi in 32 = %i, %vj in 16 = %j) {
+      %v = memref.load %x[%vj, %vi] : memref<16x32xf32>
+      memref.store %v, %y[%vi, %vj] : memref<32x16xf32>
+    }
+  }
+}
+
+// CHECK-LABEL: @two_tiles_of_rows_first(
+// CHECK: #schedule.transpose<side = 2>
+tensor_loop.func private @two_tiles_of_rows_first(%x: memref<16x32xf32>) outs(%y: memref<32x16xf32>) {
+  tensor_loop.grid (%j, %i) in (16, 32) {
+    tensor_loop.block "copy" spatial(%vj in 16 = %j, %vi in 32 = %i) {
+      %v = memref.load %x[%vj, %vi] : memref<16x32xf32>
+      memref.store %v, %y[%vi, %vj] : memref<32x16xf32>
+    }
+  }
+}
+
 /// Rows of 15 elements have no room for a tile, and neither have 15 rows.
 // CHECK-LABEL: @no_tiles_of_few_rows(
 // CHECK-NOT: schedule.transpose

@@ -61,3 +61,11 @@ func.func @turn_two_tiles(%x: tensor<256x384xf32>) -> tensor<384x256xf32> {
   %0 = graph.permute_dims %x : (tensor<256x384xf32>) -> tensor<384x256xf32>
   func.return %0 : tensor<384x256xf32>
 }
+
+/// Rows of the result are 512 bytes apart, so that L1 holds just the 64 lines of four tiles.
+// LINES-LABEL: tensor_loop.func private @permute_dims_7(
+// LINES: #schedule.transpose<side = 4>
+func.func @turn_as_many_tiles_as_fit(%x: tensor<128x64xf32>) -> tensor<64x128xf32> {
+  %0 = graph.permute_dims %x : (tensor<128x64xf32>) -> tensor<64x128xf32>
+  func.return %0 : tensor<64x128xf32>
+}
