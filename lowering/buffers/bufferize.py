@@ -7,12 +7,15 @@ memrefs with roles, kernels called by `tensor_loop.call`, every intermediate a v
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from xdsl.context import Context
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType, MemRefType, ModuleOp, StringAttr, TensorType
 
 from ...analysis.result_sizes import sizes_by_stores
 from ...core.ir.walk import walk
+from ...core.messages.diagnostics import fail
 from ...core.passes.base import StepwellPass
 from ...core.roles import DIMS, PREPARE, ROLE, SIGNATURE
 from ...dialects import tensor_loop
@@ -71,6 +74,7 @@ class BufferizePass(StepwellPass):
                 each.attributes.pop(SIGNATURE, None)  # Whoever calls it has the types.
         if not on_tensors and not public_kernels:
             return
+        _refuse_tensors([each for each in op.ops if isinstance(each, tensor_loop.FuncOp)])
         refuse_open_kernels(op)
         if public_kernels:  # Here they still have the names that the user gave them.
             refuse_recursion_on_buffers([each for each in op.ops if isinstance(each, tensor_loop.FuncOp)])
@@ -88,6 +92,16 @@ class BufferizePass(StepwellPass):
             self.count("calls in place", len(bufferizer.sharing.calls))
         if in_place is not None:
             in_place.remove_unused()
+
+
+def _refuse_tensors(functions: Iterable[tensor_loop.FuncOp]) -> None:
+    """Raises an error for a tensor in a loop function, where nothing gives it a place in memory."""
+    for function in functions:
+        for op in walk(function):
+            if any(type(result.type) is TensorType for result in op.results):
+                fail(
+                    op, "a tensor in a loop function has no place in memory", hint="make it in a func.func and pass it"
+                )
 
 
 def is_public(function: tensor_loop.FuncOp) -> bool:

@@ -9,8 +9,10 @@ from xdsl.dialects.builtin import (
     ArrayAttr,
     DictionaryAttr,
     FunctionType,
+    IntegerType,
     MemRefType,
     ModuleOp,
+    Signedness,
     StringAttr,
     SymbolRefAttr,
     TensorType,
@@ -26,6 +28,9 @@ from ...dialects import tensor_loop
 from ...dialects.graph.calls import CallKernelOp
 from ...lazy_dataclass import dataclass
 from .flatten_dynamic_buffers import is_dynamic
+
+BYTE = 8
+"""The bits of the narrowest integers in memory."""
 
 
 @dataclass
@@ -126,6 +131,7 @@ def wrap_public_kernels(module: ModuleOp, functions: Sequence[tensor_loop.FuncOp
 
 
 def _wrapper(name: str, kernel: str, function: tensor_loop.FuncOp) -> func.FuncOp:
+    _check_stored(function)
     known = function.attributes.pop(SIGNATURE, None)
     types = function.function_type if not isinstance(known, FunctionType) else known
     inputs = [_tensor_of(function, type_) for type_ in types.inputs]
@@ -142,6 +148,22 @@ def _wrapper(name: str, kernel: str, function: tensor_loop.FuncOp) -> func.FuncO
     for op in (wrapper, call, back):
         copy_location(function, op)
     return wrapper
+
+
+def _check_stored(function: tensor_loop.FuncOp) -> None:
+    """Raises an error for a buffer of an entry that does not lie in memory as an array does."""
+    types = function.function_type
+    inputs, outputs = ([_tensor_of(function, type_) for type_ in each] for each in (types.inputs, types.outputs))
+    for type_ in (*types.inputs, *types.outputs):
+        assert isinstance(type_, MemRefType)
+        element = type_.element_type
+        if isinstance(element, IntegerType) and element.signedness.data is not Signedness.SIGNED:
+            element = IntegerType(max(element.width.data, BYTE))
+        stored = MemRefType(element, type_.get_shape())
+        if stored != type_:
+            hint = f"'{SIGNATURE}' says which arrays it takes, here {FunctionType.from_lists(inputs, outputs)}"
+            message = f"an entry has a buffer of type {type_}, expected {stored}, as arrays lie in memory"
+            fail(function, message, hint=None if element == type_.element_type else hint)
 
 
 def _tensor_of(function: Operation, type_: Attribute) -> TensorType:

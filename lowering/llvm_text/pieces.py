@@ -166,8 +166,7 @@ def _rest(module: ModuleOp, names: dict[str, str], inside: dict[str, Group]) -> 
     """
     ops: dict[str, Operation] = {}
     kernels: dict[str, llvm.FuncOp] = {}
-    for op in module.body.block.ops:
-        symbol = _symbol(op)
+    for symbol, op in _needed(module).items():
         if symbol in names and isinstance(op, llvm.FuncOp):
             kernels[symbol] = op
         elif symbol not in inside or not _has_body(op):
@@ -185,6 +184,18 @@ def _rest(module: ModuleOp, names: dict[str, str], inside: dict[str, Group]) -> 
         lines = {name: text.declaration(op) for name, op in needed.items()}
         own = [op for symbol, op in ops.items() if symbol in used or not (once or _has_body(op))]
         yield text.definitions(own) + "\n".join(lines.values()) + "\n"
+
+
+def _needed(module: ModuleOp) -> dict[str, Operation]:
+    """
+    Returns what may be named from outside, and all that it reaches. Others may name what is hidden in a piece, since
+    nobody asked them which functions its kernels are.
+    """
+    ops = {_symbol(op): op for op in module.body.block.ops}
+    reached = _reached(
+        [symbol for symbol, op in ops.items() if not _is_internal(op)], {s: _uses(op) for s, op in ops.items()}
+    )
+    return {symbol: op for symbol, op in ops.items() if symbol in reached}
 
 
 def _running_once(ops: dict[str, Operation], uses: dict[str, set[str]]) -> set[str]:

@@ -55,6 +55,49 @@ def defined(text: str) -> list[str]:
     return [line.split("@")[1].split("(")[0] for line in text.splitlines() if line.startswith("define")]
 
 
+def test_what_nothing_calls_is_left_out():
+    """It may name what is hidden in a piece, as @part is."""
+    first, second, rest = pieces_of(
+        entry("a", "b"),
+        large("a", 1, call("part")),
+        large("b", 2),
+        function("part", ""),
+        function("unused", call("part")),
+    )
+    assert len(defined(first)) == 2 and len(defined(second)) == 1
+    assert defined(rest) == ["entry", "frame"]
+    assert "@part" not in rest
+
+
+def test_programs_with_functions_that_nothing_calls_run():
+    text = """
+    func.func @main(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
+      %0 = func.call @double(%x) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+      %1 = func.call @triple(%0) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+      func.return %1 : tensor<2x3xf32>
+    }
+    func.func private @double(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
+      %0 = graph.exp %x : (tensor<2x3xf32>) -> tensor<2x3xf32>
+      %1 = graph.tanh %0 : (tensor<2x3xf32>) -> tensor<2x3xf32>
+      %2 = graph.add %x, %1 : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+      func.return %2 : tensor<2x3xf32>
+    }
+    func.func private @triple(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
+      %0 = graph.log1p %x : (tensor<2x3xf32>) -> tensor<2x3xf32>
+      %1 = graph.erf %0 : (tensor<2x3xf32>) -> tensor<2x3xf32>
+      %2 = graph.multiply %x, %1 : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+      func.return %2 : tensor<2x3xf32>
+    }
+    func.func private @unused(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
+      %0 = graph.exp %x : (tensor<2x3xf32>) -> tensor<2x3xf32>
+      %1 = graph.log1p %0 : (tensor<2x3xf32>) -> tensor<2x3xf32>
+      func.return %1 : tensor<2x3xf32>
+    }"""
+    x = np.linspace(0, 1, 6, dtype=np.float32).reshape(2, 3)
+    results = [stepwell.compile(text, pipeline=level, cache=False)(x)[0] for level in ("O0", "O1")]
+    np.testing.assert_array_equal(*results)
+
+
 def test_large_kernels_are_pieces_that_the_last_one_declares():
     first, second, rest = pieces_of(
         entry("a", "b", "small"),

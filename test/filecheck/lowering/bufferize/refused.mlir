@@ -85,3 +85,64 @@ func.func @call(%x: tensor<5xf32>) -> tensor<5xf32> {
   %0 = graph.call_kernel @open(%x) : (tensor<5xf32>) -> tensor<5xf32>
   func.return %0 : tensor<5xf32>
 }
+
+// -----
+
+// expected-error@+1 {{an entry has a buffer of type memref<8xui8>, expected memref<8xi8>, as arrays lie in memory}}
+tensor_loop.func @other_elements(%x: memref<8xui8>) outs(%y: memref<8xui8>) {
+  tensor_loop.grid (%i) in (8) {
+    tensor_loop.block "copy" spatial(%vi in 8 = %i) {
+      %v = memref.load %x[%vi] : memref<8xui8>
+      memref.store %v, %y[%vi] : memref<8xui8>
+    }
+  }
+}
+
+// -----
+
+// expected-error@+1 {{an entry has a buffer of type memref<8xi1>, expected memref<8xi8>, as arrays lie in memory}}
+tensor_loop.func @other_elements(%x: memref<8xi1>) outs(%y: memref<8xi1>) {
+  tensor_loop.grid (%i) in (8) {
+    tensor_loop.block "copy" spatial(%vi in 8 = %i) {
+      %v = memref.load %x[%vi] : memref<8xi1>
+      memref.store %v, %y[%vi] : memref<8xi1>
+    }
+  }
+}
+
+// -----
+
+// expected-error@+1 {{an entry has a buffer of type memref<8xi8, strided<[2]>>, expected memref<8xi8>, as arrays lie in memory}}
+tensor_loop.func @other_elements(%x: memref<8xi8, strided<[2]>>) outs(%y: memref<8xi8, strided<[2]>>) {
+  tensor_loop.grid (%i) in (8) {
+    tensor_loop.block "copy" spatial(%vi in 8 = %i) {
+      %v = memref.load %x[%vi] : memref<8xi8, strided<[2]>>
+      memref.store %v, %y[%vi] : memref<8xi8, strided<[2]>>
+    }
+  }
+}
+
+// -----
+
+// expected-error@+1 {{an entry has a buffer of type memref<8xi8, 3 : i32>, expected memref<8xi8>, as arrays lie in memory}}
+tensor_loop.func @other_elements(%x: memref<8xi8, 3 : i32>) outs(%y: memref<8xi8, 3 : i32>) {
+  tensor_loop.grid (%i) in (8) {
+    tensor_loop.block "copy" spatial(%vi in 8 = %i) {
+      %v = memref.load %x[%vi] : memref<8xi8, 3 : i32>
+      memref.store %v, %y[%vi] : memref<8xi8, 3 : i32>
+    }
+  }
+}
+
+// -----
+
+tensor_loop.func @tensor_inside(%x: memref<8xf32>) outs(%y: memref<8xf32>) {
+  tensor_loop.grid (%i) in (8) {
+    tensor_loop.block "copy" spatial(%vi in 8 = %i) {
+      // expected-error@+1 {{a tensor in a loop function has no place in memory}}
+      %t = graph.full 0.0 : tensor<3xf32>
+      %v = memref.load %x[%vi] : memref<8xf32>
+      memref.store %v, %y[%vi] : memref<8xf32>
+    }
+  }
+}
