@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from typing import Any, Final
+from weakref import ref
 
 from typing_extensions import TypeVar
 from xdsl.dialects.builtin import DYNAMIC_INDEX, NoneAttr, TensorType
@@ -38,9 +39,11 @@ def tensor_type(shaped: Shaped) -> TensorType:
     return TensorType(ATTRIBUTES[shaped.dtype], dims)
 
 
-_MOST_KNOWN: Final = 4096
-_known: dict[int, tuple[TensorType, Shaped]] = {}
-"""The shapes of types, by identity: types are shared, and to hash one takes longer than to look at it."""
+_known: dict[int, tuple[ref[TensorType], Shaped]] = {}
+"""
+The shapes of types, by identity: types are shared, and to hash one takes longer than to look at it. A type that goes
+takes its entry along.
+"""
 
 
 def shaped_of(type_: Attribute, what: str) -> Shaped:
@@ -49,7 +52,7 @@ def shaped_of(type_: Attribute, what: str) -> Shaped:
     type.
     """
     known = _known.get(id(type_))
-    if known is not None and known[0] is type_:
+    if known is not None and known[0]() is type_:
         return known[1]
     if not isinstance(type_, TensorType):
         raise VerifyException(f"{what} has type {type_}, expected a ranked tensor")
@@ -62,10 +65,8 @@ def shaped_of(type_: Attribute, what: str) -> Shaped:
     for dim in dims:
         if dim is not None and dim < 0:
             raise VerifyException(f"{what} has a negative extent {dim}")
-    if len(_known) >= _MOST_KNOWN:
-        _known.clear()
     shaped = Shaped(dims, name)
-    _known[id(type_)] = type_, shaped
+    _known[id(type_)] = ref(type_, partial(_known.pop, id(type_))), shaped
     return shaped
 
 

@@ -11,7 +11,11 @@ import numpy as np
 import pytest
 import stepwell
 from counts import FULL
+from stepwell.dialects.graph import signature
+from stepwell.dialects.graph.shapes import Shaped
+from stepwell.dialects.graph.signature import shaped_of
 from stepwell.runtime.executable import Executable
+from xdsl.dialects.builtin import TensorType, f32
 
 COMPILATIONS, WARM = (500, 200) if FULL else (60, 20)
 LEFT = 1_000_000 if FULL else 160_000
@@ -91,3 +95,14 @@ def test_g7_code_stays_while_an_executable_or_a_copy_or_a_call_uses_it() -> None
     assert found == [1000, 1001, 0, 7, 14, 21, 28, 35]
     run_into([zeros], np.ones(4, np.float32))
     assert zeros[0] == 1003
+
+
+def test_types_that_go_take_their_shapes_along() -> None:
+    known = signature._known
+    type_ = TensorType(f32, [3, 12345])
+    assert shaped_of(type_, "the value") == Shaped((3, 12345), "f32")
+    key = id(type_)
+    assert key in known
+    del type_
+    gc.collect()
+    assert key not in known
