@@ -23,8 +23,8 @@ _PRODUCT = re.compile(
     r"[su]mlal2?|tdp\w+)$"
 )
 _VECTOR = re.compile(r"%[xyzt]mm\d+|\bv\d+\.\d*[bhsd]|\b[qds]\d+\b")
-_STACK = re.compile(r"\(%rsp[,)]|\[sp\b")
-_FRAME = re.compile(r"\(%rbp[,)]|\[x29\b")
+_STACK = re.compile(r"\(%rsp\)|\[sp(, #-?\d+)?\]")
+_FRAME = re.compile(r"\(%rbp\)|\[x29(, #-?\d+)?\]")
 _FRAME_IS_SET = re.compile(r"mov\w?\s+%rsp, %rbp|(mov|add)\s+x29, sp\b")
 _MEMORY = re.compile(r"\(%\w+[^)]*\)|\[[xs]\w+")
 _STORED_FIRST = re.compile(r"^st[prnu1]")
@@ -53,7 +53,9 @@ class Loop:
 
     @property
     def spills(self) -> tuple[str, ...]:
-        """The instructions that touch the stack: registers were short."""
+        """
+        The instructions that touch the stack at one place: registers were short. With an index it is that of an array.
+        """
         return tuple(
             line.strip() for line in self.lines if _STACK.search(line) or (self.framed and _FRAME.search(line))
         )
