@@ -358,7 +358,7 @@ class CheckSemantics(Instrument):
         if case.sensitivity.overflows:
             self.counts.unsettled += 1
             return Comparison()
-        return nearly(before.arrays, after.arrays, case.sensitivity.slacks, special=numerics != "fast")
+        return nearly(before.arrays, after.arrays, case.sensitivity.slacks, numerics, infinite=case.inputs.is_infinite)
 
     def _fail(self, case: Case, pass_: ModulePass, numerics: str, after: Outcome, found: Found) -> None:
         what, result = found.what, found.result

@@ -46,8 +46,15 @@ class InputSet:
     @property
     def is_finite(self) -> bool:
         """Returns whether no input is infinite or NaN."""
-        floats = [each for each in self.arrays if each.dtype.kind not in "biu"]
-        return all(bool(np.isfinite(each.astype(np.float64)).all()) for each in floats)
+        return all(bool(np.isfinite(each).all()) for each in self._floats())
+
+    @property
+    def is_infinite(self) -> bool:
+        """Returns whether an input is infinite."""
+        return any(bool(np.isinf(each).any()) for each in self._floats())
+
+    def _floats(self) -> list[Array]:
+        return [each.astype(np.float64) for each in self.arrays if each.dtype.kind not in "biu"]
 
 
 def shapes_of(entry: Entry, shapes: Sequence[Sequence[int]] | None) -> list[tuple[int, ...]]:

@@ -147,7 +147,7 @@ def _compared(
         if slack.overflows:
             reason = "an intermediate may overflow, so the values are left open"
             return Compared(name, str(inputs), "not compared", reason=reason)
-        comparison = nearly(old.arrays, new.arrays, slack.slacks, special=True)
+        comparison = nearly(old.arrays, new.arrays, slack.slacks, "rounding")
         if comparison.mismatch is None:
             return Compared(name, str(inputs), "same but for rounding", reason=_largest(old, new))
     assert comparison.mismatch is not None

@@ -117,6 +117,6 @@ def _is_wrong(
         slack = sensitivity(before, entry.name, inputs, weights, old.arrays)
         if slack.overflows:
             continue
-        if nearly(old.arrays, new.arrays, slack.slacks, special=numerics != "fast").mismatch is not None:
+        if nearly(old.arrays, new.arrays, slack.slacks, numerics, infinite=inputs.is_infinite).mismatch is not None:
             return True
     return False

@@ -169,7 +169,7 @@ def _differs(
     slack = sensitivity(before, entry.name, inputs, weights, old.arrays)
     if slack.overflows:
         return False
-    return nearly(old.arrays, new.arrays, slack.slacks, special=numerics != "fast").mismatch is not None
+    return nearly(old.arrays, new.arrays, slack.slacks, numerics, infinite=inputs.is_infinite).mismatch is not None
 
 
 def _shapes(outcome: Outcome) -> list[tuple[int, ...]]:

@@ -46,7 +46,7 @@ SHORT_OF_REGISTERS = {
 
 CALLS = {("gelu", SSE2), ("softmax", SSE2), ("packed", SSE2)}
 """
-`math.fma` and `math.roundeven` without the instruction: libm gives the one rounding that they ask for, a lane at a time.
+`math.fma` and `math.roundeven` without the instruction: libm gives the one rounding that these ask for, lane by lane.
 """
 
 CASES = [(name, target) for name in KERNELS if name != "transpose" for target in TARGETS]

@@ -10,8 +10,9 @@ import pytest
 import stepwell
 from stepwell.trust.cases import CheckOptions
 from stepwell.trust.check import CheckSemantics
-from stepwell.trust.compare import Slack
+from stepwell.trust.compare import Slack, nearly, slack_of
 from stepwell.trust.evaluate import INTERPRETER, NATIVE, Outcome
+from stepwell.trust.inputs import InputSet
 from stepwell.trust.sensitivity import Sensitivity, _units
 
 OPS = {
@@ -39,9 +40,28 @@ def test_an_exact_pass_keeps_bits_of_the_interpreter_and_sums_of_machine_code(ho
     """Found by the check of magika: LLVM adds the terms of a sum in another order where a loop becomes a function."""
     one = np.ones(3, np.float32)
     slack = Sensitivity((Slack(np.full(3, 1e-6), np.zeros(3, bool)),))
-    case: Any = SimpleNamespace(sensitivity=slack)
+    case: Any = SimpleNamespace(sensitivity=slack, inputs=InputSet("given", 0, (one,)))
     check = CheckSemantics(CheckOptions())
     outcomes = [Outcome((array,), how=how) for array in (one, np.nextafter(one, np.float32(2)))]
     assert (check._compared(case, *outcomes, "exact").mismatch is not None) is differs
     far = Outcome((one * np.float32(1.001),), how=how)
     assert check._compared(case, outcomes[0], far, "exact").mismatch is not None
+
+
+def test_what_is_nan_at_infinities_is_open_but_for_exact_passes() -> None:
+    """x * sigmoid(x) is NaN at -inf, where silu(x) is -0."""
+    x = np.array([-np.inf, np.inf, 1.0, -2.0], np.float32)
+    with np.errstate(all="ignore"):
+        before = x * (1 / (1 + np.exp(-x)))
+    after = np.array([-0.0, *before[1:]], np.float32)
+    slacks = [slack_of(before, [before])]
+    assert np.isnan(before[0])
+    assert nearly([before], [after], slacks, "rounding", infinite=True).mismatch is None
+    assert nearly([before], [after], slacks, "rounding").mismatch is not None
+    assert nearly([before], [after], slacks, "exact", infinite=True).mismatch is not None
+    assert nearly([after], [before], slacks, "rounding", infinite=True).mismatch is not None
+
+
+def test_inputs_are_infinite_or_not() -> None:
+    assert InputSet("given", 0, (np.array([-np.inf], np.float32),)).is_infinite
+    assert not InputSet("given", 0, (np.array([np.nan], np.float32), np.array([1]))).is_infinite
