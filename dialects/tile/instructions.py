@@ -23,17 +23,12 @@ SDOT, UDOT, USDOT, BFDOT = "sdot", "udot", "usdot", "bfdot"
 class Instruction:
     """An instruction that adds dot products of groups to the lanes of a vector."""
 
-    halves: bool = False
-    """True where groups are pairs of bf16. Else they are four bytes."""
+    elements: tuple[str, ...] = ("i8",)
+    """The types of elements that groups may have: four bytes, or pairs of 16 bits."""
     nibbles: bool = False
     """True where it multiplies numbers of 4 bits only."""
     unsigned: int | None = None
     """The number of operands without a sign. `None` where any may have none."""
-
-    @property
-    def elements(self) -> str:
-        """The type of the elements of groups."""
-        return "bf16" if self.halves else "i8"
 
     @property
     def signs(self) -> str:
@@ -46,13 +41,13 @@ INSTRUCTIONS: Final[Mapping[str, Instruction]] = {
     VPDPBUSD: Instruction(unsigned=1),
     VEX_VPDPBUSD: Instruction(unsigned=1),
     VPMADDUBSW: Instruction(nibbles=True, unsigned=1),
-    **dict.fromkeys((VPMADDWD, VEX_VPMADDWD, PMADDWD), Instruction()),
-    VDPBF16PS: Instruction(halves=True),
+    **dict.fromkeys((VPMADDWD, VEX_VPMADDWD, PMADDWD), Instruction(("i8", "i16"))),
+    VDPBF16PS: Instruction(("bf16",)),
     SDOT: Instruction(unsigned=0),
     UDOT: Instruction(unsigned=2),
     USDOT: Instruction(unsigned=1),
-    BFDOT: Instruction(halves=True),
-    AMX: Instruction(),
+    BFDOT: Instruction(("bf16",)),
+    AMX: Instruction(("i8", "bf16")),
 }
 """
 All of them by name. `amx` takes groups of both kinds. `vpmaddwd` (AVX-512), `vex.vpmaddwd` (AVX2) and `pmaddwd` (SSE2)

@@ -19,6 +19,7 @@ from xdsl.dialects.builtin import (
     bf16,
     f32,
     i8,
+    i16,
     i32,
     i64,
 )
@@ -53,9 +54,12 @@ GROUP = 4
 
 
 def group_of(element: Attribute) -> int:
-    """Returns the number of elements of a group: four of one byte, or two bf16."""
-    return GROUP // 2 if element == bf16 else GROUP
+    """Returns the number of elements of a group: four of one byte, or two of 16 bits."""
+    return GROUP // 2 if element in (bf16, i16) else GROUP
 
+
+GROUPED = ((i8, i8, i32), (bf16, bf16, f32), (i16, i16, i32))
+"""The elements of both operands of groups, and of their sums."""
 
 AMX_ROWS = 16
 """
@@ -97,9 +101,10 @@ class MmaOp(ShownOp, AccessesBoxes):
         %next = tile.mma %acc, %X[%n, %y, %x, %c], %B[%k, %j] depth 4 rows [1, 5]
             : vector<6x64xf32>, memref<1x56x56x64xf32>, memref<64x128xf32>
 
-    Groups of two bf16 are added to an f32 tile. `vdpbf16ps` and `bfdot` take numbers below 2**-126 for zeros, in the
-    columns that fill registers. `bfdot` may also round the sum of two products to odd before it is added. Elsewhere,
-    and without `using`, numbers count in full.
+    Groups of two i16, which have signs, are added to an i32 tile, by `vpmaddwd` and its like in one instruction and a
+    sum. Groups of two bf16 are added to an f32 tile. `vdpbf16ps` and `bfdot` take numbers below 2**-126 for zeros, in
+    the columns that fill registers. `bfdot` may also round the sum of two products to odd before it is added.
+    Elsewhere, and without `using`, numbers count in full.
 
         %next = tile.mma %acc, %A[%i, %k], %B[%q, %j, %zero] along [0, 1] depth 2 groups nibbles using "vpdpbusd"
             : vector<1x64xi32>, memref<100x64xi8>, memref<16x64x4xi8>
@@ -300,14 +305,18 @@ class MmaOp(ShownOp, AccessesBoxes):
     def _verify_groups(self, type_: VectorType) -> None:
         right = self.b_place
         types = (self.a_place.type.element_type, right.type.element_type, type_.element_type)
-        halves = types == (bf16, bf16, f32)
-        if types != (i8, i8, i32) and not halves:
+        if types not in GROUPED:
             found = f"{types[0]}, {types[1]} and {types[2]}"
-            raise VerifyException(f"groups are of elements of {found}, expected i8, i8 and i32 or bf16, bf16 and f32")
-        instruction = None if self.using is None or self.uses_amx else INSTRUCTIONS.get(self.using.data)
-        if instruction is not None and instruction.halves != halves:
-            raise VerifyException(f"the instruction {self.using} multiplies groups of {instruction.elements}")
-        if self.nibbles is not None and (halves or self.uses_amx):
+            expected = " or ".join(f"{a}, {b} and {sum_}" for a, b, sum_ in GROUPED)
+            raise VerifyException(f"groups are of elements of {found}, expected {expected}")
+        instruction = None if self.using is None else INSTRUCTIONS.get(self.using.data)
+        if instruction is not None and str(types[0]) not in instruction.elements:
+            raise VerifyException(
+                f"the instruction {self.using} multiplies groups of {' or '.join(instruction.elements)}"
+            )
+        if types[0] == i16 and (self.unsigned is not None or self.right_unsigned is not None):
+            raise VerifyException("groups of i16 have signs")
+        if self.nibbles is not None and (types[0] != i8 or self.uses_amx):
             raise VerifyException("nibbles are halves of bytes in vector registers")
         group = group_of(types[1])
         shape = right.type.get_shape()

@@ -27,8 +27,9 @@ from ..kernels.contraction import Contraction, Operand
 from ..kernels.epilogue import Epilogue, emit_epilogue, epilogue_of, place_of, replace_grids
 from ..kernels.register_tiles import split_columns, split_evenly
 from ..kernels.scheduled_nest import Bound, Index, ScheduledNest
+from .dots import shared_rows
 from .given import given_panels
-from .images import copy_image, is_image, shared_rows
+from .images import copy_image, is_image
 from .layouts import ByteLayouts, panels_shape
 
 
@@ -42,7 +43,7 @@ def fits_tile_registers(c: Contraction, target: Machine) -> bool:
 
 def tile_register_panels(c: Contraction) -> list[int]:
     """Returns the shape of all of b in panels."""
-    return panels_shape(c, _width(c), _groups(c))
+    return panels_shape(c, _width(c), _groups(c), group_of(c.a.type.element_type))
 
 
 def emit_tile_register_panels(block: Block, c: Contraction, packed: SSAValue) -> None:
@@ -79,7 +80,7 @@ def panels_at_once(c: Contraction, rows: int, target: Machine) -> int:
     every = ceil(c.extent(c.n) / width)
     if rows <= AMX_MOST:
         return every
-    bytes_per = panels_shape(c, width, _groups(c))[1] * width * GROUP
+    bytes_per = panels_shape(c, width, _groups(c), 1)[1] * width * GROUP
     return min(every, max(1, target.l2_bytes // 2 // bytes_per))
 
 

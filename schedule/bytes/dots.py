@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import NamedTuple
 
-from xdsl.dialects.builtin import bf16
+from xdsl.dialects.builtin import bf16, i16
+from xdsl.ir import Attribute
 
 from ...dialects.tile.instructions import (
     BFDOT,
@@ -17,7 +19,11 @@ from ...dialects.tile.instructions import (
 )
 from ...machine.machine import Machine
 from ..kernels.contraction import Contraction
+from ..kernels.register_tiles import IN_MEMORY, IN_REGISTERS, Words
 from ..kernels.words import word_instruction
+
+MANY_ROWS = 16
+"""The rows from which operands of bytes are extended to 16 bits in memory."""
 
 
 class Dots(NamedTuple):
@@ -25,8 +31,10 @@ class Dots(NamedTuple):
 
     instruction: str
     flip: bool = False
-    words: bool = False
-    """Says that bytes are extended to 16 bits first, in registers."""
+    words: Words | None = None
+    """Says that bytes are multiplied in 16 bits, and what that takes."""
+    element: Attribute | None = None
+    """The elements that operands are extended to in memory before. `None` stands for their own."""
 
 
 def dots_of(c: Contraction, target: Machine) -> Dots | None:
@@ -36,7 +44,7 @@ def dots_of(c: Contraction, target: Machine) -> Dots | None:
             return None
         return Dots(VDPBF16PS if target.code_target.is_x86_64 else BFDOT)
     if not target.has_byte_dots:
-        return Dots(word_instruction(target), words=True) if target.code_target.is_x86_64 else None
+        return _words(c, target) if target.code_target.is_x86_64 else None
     same = c.a.unsigned == c.b.unsigned
     if target.code_target.is_x86_64:
         return Dots(VPDPBUSD if target.has_wide_registers else VEX_VPDPBUSD, flip=same)
@@ -45,7 +53,24 @@ def dots_of(c: Contraction, target: Machine) -> Dots | None:
     return Dots(UDOT if c.b.unsigned else SDOT, flip=not same)
 
 
-def multiplies_words(c: Contraction, target: Machine) -> bool:
-    """Returns whether `target` multiplies the bytes of `c` as numbers of 16 bits."""
+def _words(c: Contraction, target: Machine) -> Dots:
+    """
+    Returns how bytes are multiplied in 16 bits.
+
+    Many rows are worth copies of both operands in 16 bits, which each of them reads. Few rows wait for b, which is half
+    as long in bytes.
+    """
+    if shared_rows(c) >= MANY_ROWS:
+        return Dots(word_instruction(target), words=IN_MEMORY, element=i16)
+    return Dots(word_instruction(target), words=IN_REGISTERS)
+
+
+def shared_rows(c: Contraction) -> int:
+    """Returns the number of rows that are multiplied by the same b."""
+    return c.extent(c.m) * prod(c.extents[axis] for axis in c.outer if axis not in c.b.axes())
+
+
+def words_of(c: Contraction, target: Machine) -> Words | None:
+    """Returns what it takes to multiply the bytes of `c` in 16 bits, or `None` where they are not."""
     dots = dots_of(c, target)
-    return dots is not None and dots.words
+    return None if dots is None else dots.words

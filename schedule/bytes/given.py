@@ -12,7 +12,7 @@ from ...machine.machine import Machine
 from ..kernels.contraction import Contraction
 from ..kernels.given_tiling import refuse
 from ..kernels.register_tiles import RegisterTile, fits
-from .dots import multiplies_words
+from .dots import words_of
 
 
 def given_dots(c: Contraction, target: Machine) -> RegisterTile | None:
@@ -36,7 +36,7 @@ def reason_against_dots(tile: RegisterTile, c: Contraction, target: Machine) -> 
     lanes = target.lanes(i32.size)
     if tile.columns % lanes and tile.columns < c.extent(c.n):
         return f"{tile.columns} columns are no whole vectors of {lanes} elements"
-    if not fits(tile.rows, ceil(tile.columns / lanes), target, words=multiplies_words(c, target)):
+    if not fits(tile.rows, ceil(tile.columns / lanes), target, words=words_of(c, target)):
         return f"tiles of {tile.rows}x{tile.columns} sums take too many registers for '{target.name}'"
     return None
 

@@ -10,7 +10,6 @@ must exist. The bytes past the channels meet zeros of b.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import prod
 
 from xdsl.dialects import memref
 from xdsl.ir import SSAValue
@@ -39,11 +38,6 @@ def has_rows(c: Contraction) -> bool:
     return c.a.dimension_along(c.k) == (rank - 1, 1) and (c.m is None or (rows is not None and rows[1] > 0))
 
 
-def shared_rows(c: Contraction) -> int:
-    """Returns the number of rows that are multiplied by the same b."""
-    return c.extent(c.m) * prod(c.extents[axis] for axis in c.outer if axis not in c.b.axes())
-
-
 def copy_image(layouts: ByteLayouts, rows: Range, depth: int, flip: bool = False) -> Operand:
     """
     Emits a copy of the part of a that these rows of the result read, `depth` of k each. What a does not have is padding
@@ -60,8 +54,8 @@ def copy_image(layouts: ByteLayouts, rows: Range, depth: int, flip: bool = False
     empty = any(last < first for first, last in inside)
     for box in [[(0, size - 1) for size in sizes]] if empty else _around(inside, sizes):
         _put(layouts, "fill", copy, box, None, flip)
-    if not empty and flip:
-        _shift(layouts, copy, inside, [first for first, _ in ranges])
+    if not empty and (flip or layouts.extends):
+        _change(layouts, copy, inside, [first for first, _ in ranges])
     elif not empty:
         _put(layouts, "copy", copy, inside, [first for first, _ in ranges], flip)
     indices = tuple(index - first for index, (first, _) in zip(c.a.indices, ranges, strict=True))
@@ -110,8 +104,8 @@ def _put(
             layouts.put(layouts.flipped(value) if flip else value, copy, *places)
 
 
-def _shift(layouts: ByteLayouts, copy: SSAValue, box: list[Range], shifts: list[int]) -> None:
-    """Sets a box of the copy to elements of a that many indices further on, with the other sign bits."""
+def _change(layouts: ByteLayouts, copy: SSAValue, box: list[Range], shifts: list[int]) -> None:
+    """Sets a box of the copy to elements of a that many indices further on, with the other sign bits or extended."""
     builder = layouts.builder
     *outer, last = [last - first + 1 for first, last in box]
     names = [f"d{dimension}" for dimension in range(len(box))]
@@ -122,14 +116,14 @@ def _shift(layouts: ByteLayouts, copy: SSAValue, box: list[Range], shifts: list[
                 Bound("spatial", loop, count, f"v{name}")
                 for loop, count, name in zip(loops, counts, names, strict=True)
             ]
-            with builder.blocked("shift", axes) as values:
+            with builder.blocked(layouts.verb(not layouts.extends), axes) as values:
                 *rows, column = values
                 places = [*rows, builder.sum(builder.scaled(column, width), start)]
                 places = [builder.sum(place, first) for place, (first, _) in zip(places, box, strict=True)]
                 source = [builder.value(builder.sum(place, shift)) for place, shift in zip(places, shifts, strict=True)]
-                layouts.shift(layouts.c.a.buffer, source, copy, places, width)
+                layouts.change(layouts.c.a.buffer, source, copy, places, width)
 
 
 def _padding(layouts: ByteLayouts) -> SSAValue:
-    padding = layouts.c.a.padding
-    return layouts.zero() if padding is None else layouts.builder.constant(padding)
+    a = layouts.c.a
+    return layouts.zero() if a.padding is None else layouts.extended(layouts.builder.constant(a.padding), a.unsigned)

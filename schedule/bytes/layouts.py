@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from math import ceil, prod
 
 from xdsl.dialects import arith, memref
-from xdsl.dialects.builtin import FloatAttr, IntegerAttr, MemRefType, VectorType, i8
+from xdsl.dialects.builtin import FloatAttr, IntegerAttr, IntegerType, MemRefType, VectorType, i8, i16
 from xdsl.ir import Attribute, Block, Region, SSAValue
 from xdsl.ir.affine import AffineExpr
 
@@ -41,16 +41,20 @@ def row_parts(size: int) -> list[tuple[int, int, int]]:
 class ByteLayouts:
     """Emits the nests that lay out the operands of one product, inside loops over its outer axes."""
 
-    def __init__(self, builder: ScheduledNest, c: Contraction, width: int, groups: int):
+    def __init__(
+        self, builder: ScheduledNest, c: Contraction, width: int, groups: int, element: Attribute | None = None
+    ):
         """
         Takes `width`, the columns of a panel, and `groups`, the groups of k with those that are filled up with zeros.
+
+        Bytes are extended to `element` where it is wider.
         """
         self.builder = builder
         self.c = c
         self.width = width
         self.groups = groups
         self.rows, self.columns, self.depth = c.extent(c.m), c.extent(c.n), c.extent(c.k)
-        self.element_type = c.a.type.element_type
+        self.element_type = c.a.type.element_type if element is None else element
         self.group = group_of(self.element_type)
         self.taps = taps_of(c)
         self.at: dict[int, AffineExpr] = {}
@@ -59,7 +63,7 @@ class ByteLayouts:
     @property
     def panels_shape(self) -> list[int]:
         """Returns the shape `[panel, taps * k / 4, column, 4]`."""
-        return panels_shape(self.c, self.width, self.groups)
+        return panels_shape(self.c, self.width, self.groups, self.group)
 
     def tap(self, at: Mapping[int, Index]) -> Index:
         """Returns the number of a tap, from the values of its axes."""
@@ -106,12 +110,12 @@ class ByteLayouts:
         """
         builder, c = self.builder, self.c
         first, count = rows
-        if flip and c.a.dimension_along(c.k) == (len(c.a.indices) - 1, 1):
-            self._shift_rows(target, first, count)
+        if (flip or self.extends) and c.a.dimension_along(c.k) == (len(c.a.indices) - 1, 1):
+            self._change_rows(target, first, count)
         else:
             with builder.nest([count, self.depth], ["m", "k"], "vectorized") as (m, k):
                 axes = [Bound("spatial", m, count, "vm"), Bound("spatial", k, self.depth, "vk")]
-                with self.blocked("shift" if flip else "copy", axes) as (at, (vm, vk)):
+                with self.blocked(self.verb(flip), axes) as (at, (vm, vk)):
                     if c.m is not None:
                         at[c.m] = builder.sum(vm, first)
                     value = self.element(c.a, at | {c.k: vk})
@@ -126,35 +130,47 @@ class ByteLayouts:
                 with self.blocked("fill", axes) as (_, (vm, vk)):
                     self.put(self.zero(), target, vm, vk)
 
-    def _shift_rows(self, target: SSAValue, first: int, count: int) -> None:
-        """Emits the copy of `copy_rows` with flipped sign bits, where k is contiguous."""
+    def verb(self, flip: bool) -> str:
+        """Returns the name of the block that copies elements of a."""
+        return "shift" if flip else "extend" if self.extends else "copy"
+
+    def _change_rows(self, target: SSAValue, first: int, count: int) -> None:
+        """Emits the copy of `copy_rows` with flipped sign bits, or of 16 bits, where k is contiguous."""
         builder, c = self.builder, self.c
         for start, width, number in row_parts(self.depth):
             with builder.nest([count, number], ["m", "k"]) as (m, k):
                 axes = [Bound("spatial", m, count, "vm"), Bound("spatial", k, number, "vk")]
-                with self.blocked("shift", axes) as (at, (vm, vk)):
+                with self.blocked(self.verb(not self.extends), axes) as (at, (vm, vk)):
                     if c.m is not None:
                         at[c.m] = builder.sum(vm, first)
                     column = builder.sum(builder.scaled(vk, width), start)
                     at[c.k] = column
                     indices = [builder.affine(index, at) for index in c.a.indices]
-                    self.shift(c.a.buffer, indices, target, [vm, column], width)
+                    self.change(c.a.buffer, indices, target, [vm, column], width)
 
-    def shift(
+    def change(
         self, source: SSAValue, indices: Sequence[SSAValue], target: SSAValue, places: Sequence[Index], width: int
     ) -> None:
         """
-        Emits the copy of `width` neighbouring bytes with the other sign bits.
+        Emits the copy of `width` neighbouring bytes of a with the other sign bits, or extended.
 
         A kernel with a loop for LLVM to make vectors of would lose its short way through LLVM (`effort.py`).
         """
-        builder, type_ = self.builder, VectorType(i8, [1, width])
-        loaded = builder.add(tile.LoadOp(source, indices, type_, (-1, len(indices) - 1))).result
+        builder = self.builder
+        loaded = builder.add(tile.LoadOp(source, indices, VectorType(i8, [1, width]), (-1, len(indices) - 1))).result
+        changed = self._mapped(loaded, self.c.a.unsigned if self.extends else None)
+        builder.add(tile.StoreOp(changed, target, [builder.value(each) for each in places], (-1, len(places) - 1)))
+
+    def _mapped(self, loaded: SSAValue, unsigned: bool | None) -> SSAValue:
+        """Returns a tile of bytes extended, with their signs or without, or with the other sign bits for `None`."""
+        assert isinstance(loaded.type, VectorType)
         body = Block(arg_types=[i8])
-        with builder.inside(body):
-            builder.add(tile.YieldOp(self.flipped(body.args[0])))
-        turned = builder.add(tile.MapOp([loaded], type_, Region(body))).result
-        builder.add(tile.StoreOp(turned, target, [builder.value(each) for each in places], (-1, len(places) - 1)))
+        with self.builder.inside(body):
+            (byte,) = body.args
+            changed = self.flipped(byte) if unsigned is None else self.extended(byte, unsigned)
+            self.builder.add(tile.YieldOp(changed))
+        type_ = VectorType(changed.type, loaded.type.get_shape())
+        return self.builder.add(tile.MapOp([loaded], type_, Region(body))).result
 
     def flipped(self, value: SSAValue) -> SSAValue:
         """Returns a byte with the other sign bit."""
@@ -243,8 +259,10 @@ class ByteLayouts:
                 at.update(zip(self.taps, tap, strict=True))
                 at |= {c.n: builder.scaled(vp, self.width), c.k: builder.scaled(vq, self.group)}
                 source = place_of(builder, c.b, at, c.k, c.n)
-                type_ = vector_type(self.element_type, (self.group, width))
+                type_ = vector_type(c.b.type.element_type, (self.group, width))
                 loaded = builder.add(tile.LoadOp(source.buffer, source.indices, type_, source.along, source.by)).result
+                if self.extends:
+                    loaded = self._mapped(loaded, c.b.unsigned)
                 group = builder.sum(builder.scaled(self.tap(at), self.groups), vq)
                 place = [builder.value(index) for index in (vp, group, 0, 0)]
                 builder.add(tile.StoreOp(loaded, target, place, (3, 2)))
@@ -254,12 +272,24 @@ class ByteLayouts:
     def element(self, operand: Operand, at: Mapping[int, Index]) -> SSAValue:
         """Returns one element of an operand."""
         indices = [self.builder.affine(index, at) for index in operand.indices]
-        return self.builder.add(memref.LoadOp.get(operand.buffer, indices)).res
+        return self.extended(self.builder.add(memref.LoadOp.get(operand.buffer, indices)).res, operand.unsigned)
+
+    @property
+    def extends(self) -> bool:
+        """Returns whether bytes are extended to 16 bits."""
+        return self.element_type == i16
+
+    def extended(self, value: SSAValue, unsigned: bool) -> SSAValue:
+        """Returns an element of an operand as it is laid out."""
+        if not self.extends:
+            return value
+        extend = arith.ExtUIOp if unsigned else arith.ExtSIOp
+        return self.builder.add(extend(value, i16)).result
 
     def zero(self) -> SSAValue:
         """Returns the zero that operands are filled up with."""
         element = self.element_type
-        number = IntegerAttr(0, i8) if element == i8 else FloatAttr(0.0, element)  # pyright: ignore
+        number = IntegerAttr(0, element) if isinstance(element, IntegerType) else FloatAttr(0.0, element)  # pyright: ignore
         return self.builder.constant(number)
 
     def put(self, value: SSAValue, target: SSAValue, *indices: Index) -> None:
@@ -273,9 +303,7 @@ def taps_of(c: Contraction) -> list[int]:
     return [axis for axis in c.reduce if c.extents[axis] > 1]
 
 
-def panels_shape(c: Contraction, width: int, groups: int) -> list[int]:
-    """
-    Returns the shape of b in panels: `[panel, taps * k / 4, column, 4]`, with bf16 `[panel, taps * k / 2, column, 2]`.
-    """
+def panels_shape(c: Contraction, width: int, groups: int, group: int) -> list[int]:
+    """Returns the shape of b in panels: `[panel, taps * k / group, column, group]`, with 4 bytes or 2 of 16 bits."""
     taps = prod(c.extents[axis] for axis in c.reduce)
-    return [ceil(c.extent(c.n) / width), taps * groups, width, group_of(c.a.type.element_type)]
+    return [ceil(c.extent(c.n) / width), taps * groups, width, group]

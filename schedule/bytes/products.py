@@ -22,8 +22,18 @@ from collections.abc import Callable
 from math import ceil, prod
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr, IntegerAttr, VectorType, bf16, f32, i8, i32
-from xdsl.ir import Block, Region, SSAValue
+from xdsl.dialects.builtin import (
+    DenseIntOrFPElementsAttr,
+    FloatAttr,
+    IntegerAttr,
+    MemRefType,
+    VectorType,
+    bf16,
+    f32,
+    i8,
+    i32,
+)
+from xdsl.ir import Attribute, Block, Region, SSAValue
 from xdsl.ir.affine import AffineExpr
 from xdsl.utils.exceptions import PassFailedException
 
@@ -48,9 +58,9 @@ from ..kernels.register_tiles import (
 from ..kernels.scheduled_nest import Bound, Index, ScheduledNest
 from ..kernels.tilings import has_several
 from .amx_products import emit_tile_register_panels, fits_tile_registers, tile_on_tile_registers, tile_register_panels
-from .dots import Dots, dots_of, multiplies_words
+from .dots import Dots, dots_of, shared_rows, words_of
 from .given import given_dots
-from .images import copy_image, has_rows, is_image, shared_rows
+from .images import copy_image, has_rows, is_image
 from .layouts import SIGN, ByteLayouts, panels_shape
 
 DEPTH = 4
@@ -133,16 +143,24 @@ def on_tile_registers(c: Contraction, target: Machine) -> bool:
     return taps <= MOST_TAPS and fits_tile_registers(c, target)
 
 
-def byte_panels(c: Contraction, target: Machine) -> list[int]:
-    """Returns the shape of all of b in panels, of a product for which `is_byte_product` holds."""
+def byte_panels(c: Contraction, target: Machine) -> MemRefType:
+    """Returns the type of all of b in panels, of a product for which `is_byte_product` holds."""
+    element = _element(c, target)
     if on_tile_registers(c, target):
-        return tile_register_panels(c)
-    return panels_shape(c, byte_tile(c, target).columns, _groups(c))
+        return MemRefType(element, tile_register_panels(c))
+    group = group_of(element)
+    return MemRefType(element, panels_shape(c, byte_tile(c, target).columns, _groups(c, group), group))
 
 
-def _groups(c: Contraction) -> int:
+def _groups(c: Contraction, group: int) -> int:
     """Returns the groups of k. The last one is filled up with zeros."""
-    return ceil(c.extent(c.k) / group_of(c.a.type.element_type))
+    return ceil(c.extent(c.k) / group)
+
+
+def _element(c: Contraction, target: Machine) -> Attribute:
+    """Returns the elements of the layouts of both operands."""
+    dots = None if on_tile_registers(c, target) else dots_of(c, target)
+    return c.a.type.element_type if dots is None or dots.element is None else dots.element
 
 
 def emit_byte_panels(block: Block, c: Contraction, target: Machine, packed: SSAValue) -> None:
@@ -150,7 +168,7 @@ def emit_byte_panels(block: Block, c: Contraction, target: Machine, packed: SSAV
     if on_tile_registers(c, target):
         emit_tile_register_panels(block, c, packed)
     else:
-        _layouts(block, c, byte_tile(c, target)).pack(packed, once=True)
+        _layouts(block, c, target).pack(packed, once=True)
 
 
 def tile_byte_product(c: Contraction, target: Machine, packed: SSAValue | None = None) -> None:
@@ -177,7 +195,7 @@ def tile_byte_product(c: Contraction, target: Machine, packed: SSAValue | None =
     tile_ = byte_tile(c, target)
     dots = dots_of(c, target)
     assert dots is not None, "the target has no instruction for this product"
-    DotProductNest(_layouts(block, c, tile_), tile_, dots, epilogue).run(packed)
+    DotProductNest(_layouts(block, c, target), tile_, dots, epilogue).run(packed)
     replace_grids(c, epilogue, block)
 
 
@@ -188,12 +206,14 @@ def byte_tile(c: Contraction, target: Machine) -> RegisterTile:
     rows, shared = c.extent(c.m), [axis for axis in c.outer if axis not in c.b.axes()]
     form = COST_OF_FORM if rows >= MANY_ROWS or has_several(c, shared) else 0.0
     return given_dots(c, target) or choose_tile(
-        rows, c.extent(c.n), i32.size, target, words=multiplies_words(c, target), cost_of_form=form
+        rows, c.extent(c.n), i32.size, target, words=words_of(c, target), cost_of_form=form
     )
 
 
-def _layouts(block: Block, c: Contraction, tile_: RegisterTile) -> ByteLayouts:
-    return ByteLayouts(ScheduledNest(block, c.block), c, tile_.columns, _groups(c))
+def _layouts(block: Block, c: Contraction, target: Machine) -> ByteLayouts:
+    element = _element(c, target)
+    columns, groups = byte_tile(c, target).columns, _groups(c, group_of(element))
+    return ByteLayouts(ScheduledNest(block, c.block), c, columns, groups, element)
 
 
 @dataclass(frozen=True)
@@ -243,7 +263,8 @@ class DotProductNest:
 
     def _buffers(self, packed: SSAValue | None) -> _Buffers:
         layouts, c = self.layouts, self.c
-        direct = not self.dots.flip and c.a.stride_along(c.k) == 1 and layouts.depth % self.group == 0
+        own = not (self.dots.flip or layouts.extends)
+        direct = own and c.a.stride_along(c.k) == 1 and layouts.depth % self.group == 0
         depth = layouts.groups * self.group
         a: SSAValue | Operand
         if direct and c.a.padding is None:
@@ -392,15 +413,15 @@ class DotProductNest:
                 right,
                 depth,
                 groups=True,
-                unsigned=c.a.unsigned != self.dots.flip,
-                right_unsigned=c.b.unsigned,
+                unsigned=c.a.unsigned != self.dots.flip and not self.layouts.extends,
+                right_unsigned=c.b.unsigned and not self.layouts.extends,
                 using=self.dots.instruction,
             )
             return builder.add(product).result
 
         assert isinstance(total.type, VectorType)
         rows, columns = total.type.get_shape()
-        depth = 1 if self.dots.words else steps_that_stream(rows, columns * GROUP, DEPTH)
+        depth = 1 if self.dots.words is not None else steps_that_stream(rows, columns * GROUP, DEPTH)
         total = builder.counted(
             groups,
             depth,

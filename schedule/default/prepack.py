@@ -161,9 +161,10 @@ class _BytePanels:
 
     @property
     def type(self) -> MemRefType:
-        return MemRefType(self.c.b.type.element_type, byte_panels(self.c, self.target))
+        return byte_panels(self.c, self.target)
 
     def emit(self, block: Block, weight: Operand, made: SSAValue) -> None:
+        weight = replace(weight, unsigned=self.c.b.unsigned)
         emit_byte_panels(block, replace(self.c, b=weight), self.target, made)
 
     def tile(self, packed: SSAValue) -> None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import ceil
 from operator import mul
+from typing import NamedTuple
 
 from ...dialects.tile.ops import LANES
 from ...lazy_dataclass import dataclass
@@ -33,12 +34,6 @@ The multiply-adds that extending a vector of b takes the time of, where two begi
 of 384 steps the second is 2.5 % faster on a Zen 5, and where nothing is extended they take the same time.
 """
 
-OF_WORDS = (4, 2, 3)
-"""
-The instructions for four bytes of sums, of an element of a and of a vector of b, where bytes are extended to 16 bits:
-two products and two sums, and what gets every other byte.
-"""
-
 COST_OF_FORM = 0.02
 """
 The share of the cycles that a tile of another form at an edge must save, where it counts. Each form is code of its own,
@@ -55,6 +50,25 @@ The most bytes of b that one iteration of the loop of such a tile reads. Process
 read at equal distances, if these are below half a page. With 28 lines in an iteration, each takes 0.28 ns from L2 on a
 Zen 5, and with 30 or more 0.47 (docs/decisions/041-lines-in-sets.md).
 """
+
+
+class Words(NamedTuple):
+    """What a group of bytes takes that is multiplied in 16 bits."""
+
+    products: int
+    """The instructions for a vector of sums, then those that extend a group of a, and a vector of groups of b."""
+    left: int
+    right: int
+    registers: int
+    """The registers of a vector of groups of b, then those of a group of a beside one."""
+    more: int
+
+
+IN_REGISTERS = Words(4, 2, 3, 2, 2)
+"""Bytes are extended in registers: two products and two sums, and what gets every other byte."""
+
+IN_MEMORY = Words(2, 0, 0, 1, 0)
+"""Operands are pairs of 16 bits in memory: a product and a sum."""
 
 
 @dataclass(frozen=True)
@@ -112,11 +126,11 @@ def temporaries(target: Machine, integers: bool = False) -> int:
     return 1 if target.fma else 2
 
 
-def fits(rows: int, vectors: int, target: Machine, integers: bool = False, spare: int = 0, words: bool = False) -> bool:
+def fits(
+    rows: int, vectors: int, target: Machine, integers: bool = False, spare: int = 0, words: Words | None = None
+) -> bool:
     """
     Returns whether a tile leaves room for the vectors of a row of b, `temporaries`, and `spare` registers.
-
-    Of bytes that are extended to `words` of 16 bits, every other one of b and a takes registers of its own.
 
     With 32 registers LLVM spills one register earlier than the count says. With three vectors or more, or elements of a
     in registers of their own, it spills two registers earlier. So it does with integers of one vector when they take
@@ -125,8 +139,8 @@ def fits(rows: int, vectors: int, target: Machine, integers: bool = False, spare
     kept = 1 if target.registers < 32 else 2 if vectors < 3 and target.broadcasts else 3
     if integers and vectors == 1 and 2 * rows >= target.registers:
         return False
-    of_b, others = (2 * vectors, 2 + temporaries(target)) if words else (vectors, temporaries(target, integers))
-    return rows * vectors + of_b + others + spare <= target.registers - kept
+    of_b, more = (vectors, 0) if words is None else (vectors * words.registers, words.more)
+    return rows * vectors + of_b + temporaries(target, integers) + more + spare <= target.registers - kept
 
 
 def choose_tile(
@@ -139,15 +153,15 @@ def choose_tile(
     tallest: int | None = None,
     spare: int = 0,
     extended: bool = False,
-    words: bool = False,
+    words: Words | None = None,
     cost_of_form: float = 0.0,
 ) -> RegisterTile:
     """
     Returns the tile with the fewest cycles for a result of `rows` x `columns`. With `far` b does not stay in L2. With
     `integers` a product and a sum are several instructions on every target. `tallest` is the most rows of a tile, and
     `spare` registers are left to LLVM. With `extended`, vectors of b are extended as they are loaded, and elements of a
-    are not. With `words`, groups of bytes of a and of b are extended to 16 bits, and multiplied two at a time. Each
-    form of a tile beside the first, as those at the edges, adds the part `cost_of_form` to the cycles.
+    are not. With `words`, groups of bytes are multiplied in 16 bits. Each form of a tile beside the first, as those at
+    the edges, adds the part `cost_of_form` to the cycles.
     """
     fused = target.fma and not integers
     lanes = target.lanes(element_bytes)
@@ -193,7 +207,7 @@ def _cycles(
     far: bool,
     fused: bool,
     extended: bool = False,
-    words: bool = False,
+    words: Words | None = None,
 ) -> float:
     """
     Returns the cycles per step of the sum of one tile.
@@ -208,8 +222,8 @@ def _cycles(
         instructions = max(instructions, sum(map(mul, IN_HALVES, (rows * vectors, rows, vectors))))
     elif extended:
         instructions += EXTENSION * vectors
-    elif words:
-        instructions = sum(map(mul, OF_WORDS, (rows * vectors, rows, vectors)))
+    elif words is not None:
+        instructions = sum(map(mul, words[:3], (rows * vectors, rows, vectors)))
     delays = rows / 12 + vectors * (0.15 if far else 0.12)
     return max(instructions / target.multiply_adds, (rows + vectors) / target.loads, target.latency) + delays
 

@@ -8,6 +8,7 @@ from random import Random
 
 from xdsl.dialects.builtin import IntegerAttr, i64
 
+from ...analysis.divisors import divisors
 from ...dialects.schedule.base import numbers_attribute
 from ...dialects.schedule.ops import SampleCategoricalOp, SamplePerfectTileOp
 from ...dialects.tensor_loop import ForOp
@@ -54,7 +55,7 @@ def _sampled_tile(loop: ForOp, count: int, most: int | None, random: Random) -> 
     rest = _positive_extent(loop)
     factors: list[int] = []
     for left in range(count - 1, -1, -1):
-        candidates = [rest] if left == 0 else _divisors(rest)
+        candidates = [rest] if left == 0 else divisors(rest)
         if not factors and most is not None:
             candidates = [each for each in candidates if each <= most]
         if not candidates:
@@ -113,11 +114,6 @@ def _positive_extent(loop: ForOp) -> int:
     if extent < 1:
         refuse(f"{loop_name(loop)} has no iterations, so no factors make it up", loop)
     return extent
-
-
-def _divisors(number: int) -> list[int]:
-    small = [each for each in range(1, int(number**0.5) + 1) if number % each == 0]
-    return sorted({*small, *(number // each for each in small)})
 
 
 def _ways(number: int, count: int) -> int:

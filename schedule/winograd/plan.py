@@ -23,6 +23,7 @@ from xdsl.dialects.builtin import Float32Type, Float64Type
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
 from ...analysis.affine import linear_terms
+from ...analysis.divisors import divisors
 from ...analysis.work import WORTH_SHARING
 from ...core.ir.element_types import is_small_float
 from ...dialects.tensor_loop import GridOp
@@ -224,8 +225,8 @@ def blocks_of(w: Winograd) -> list[tuple[int, int]]:
     or equal parts of the images.
     """
     down = w.squares[0]
-    parts = [(1, rows) for rows in range(1, down + 1) if down % rows == 0]
-    return parts + [(images, down) for images in range(2, w.images + 1) if w.images % images == 0]
+    parts = [(1, rows) for rows in divisors(down)]
+    return parts + [(images, down) for images in divisors(w.images)[1:]]
 
 
 def shares_of(w: Winograd, block: tuple[int, int], target: Machine) -> int:

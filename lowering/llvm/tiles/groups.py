@@ -76,14 +76,15 @@ def convert_mma_of_groups(builder: LLVMBody, op: tile.MmaOp) -> None:
         convert_mma_on_tile_registers(builder, op)
         return
     group, halves = group_of(op.a_place.type.element_type), 1 if op.nibbles is None else 2
-    if group != GROUP and op.using is None:
+    element = op.a_place.type.element_type
+    if element == bf16 and op.using is None:
         convert_mma_of_pairs(builder, op)
         return
     left, right = PlaceCursor(builder, op.a_place), PlaceCursor(builder, op.b_place)
     if left.steps[1] != 1 or right.steps[1] != group or right.layout.strides[-1] != 1:
         builder.error("groups are not next to each other in memory")
         return
-    accumulate = _accumulate if group == GROUP else _accumulate_halves
+    accumulate = {i8: _accumulate, i16: _accumulate_words, bf16: _accumulate_halves}[element]
     pieces = pieces_of(op.acc.type)
     in_row = [piece for piece in pieces if piece.row == 0]
     lanes = [_enough(op, piece.lanes) for piece in pieces]
@@ -154,6 +155,38 @@ def _accumulate(builder: LLVMBody, op: tile.MmaOp, group: SSAValue, vector: SSAV
     return total
 
 
+def _accumulate_words(
+    builder: LLVMBody, op: tile.MmaOp, group: SSAValue, vector: SSAValue, total: SSAValue
+) -> SSAValue:
+    """Returns the sum of `total` and the dot products of a pair of i16 of A with each pair of a piece of B."""
+    assert isinstance(total.type, VectorType)
+    wide: VectorType = total.type
+    (lanes,) = wide.get_shape()
+    words = builder.types.vector(i16, 2 * lanes)
+    spread = builder.cached(
+        ("words", group, lanes), lambda: builder.bitcast(broadcast(builder, group, total.type), words)
+    )
+    pairs = builder.cached(("words", vector), lambda: builder.bitcast(vector, words))
+    if _width(op, lanes):
+        return _dot(builder, op, total, (spread, pairs))
+    for element in range(2):
+        mask = DenseArrayBase.from_list(i32, range(element, 2 * lanes, 2))
+        left, right = (_element_of(builder, each, mask, element, wide) for each in (spread, pairs))
+        total = builder.add(total, builder.mul(left, right))
+    return total
+
+
+def _element_of(builder: LLVMBody, pairs: SSAValue, mask: DenseArrayBase, element: int, wide: VectorType) -> SSAValue:
+    """Returns one element of each pair of i16, in 32 bits."""
+    type_ = builder.types.vector(i16, wide.get_shape()[0])
+    return builder.cached(
+        ("element", pairs, element),
+        lambda: builder.resize_integer(
+            builder.emit(llvm.ShuffleVectorOp, (pairs, pairs), type_, {"mask": mask}), wide, signed=True
+        ),
+    )
+
+
 def _width(op: tile.MmaOp, lanes: int) -> int:
     """Returns the lanes of the instruction that `op` names for a piece of `lanes`, 0 where it has none for that."""
     widths = INTRINSICS[op.using.data] if op.using is not None else {}
@@ -185,6 +218,8 @@ def _added(
     """Returns `total` plus the dot products of a register of A and one of B."""
     assert op.using is not None and isinstance(total.type, VectorType)
     using, (lanes,) = op.using.data, total.type.get_shape()
+    if using in WORDS and factors[0].type == builder.types.vector(i16, 2 * lanes):
+        return builder.add(total, builder.intrinsic_value(intrinsic, factors, total.type))
     if using in WORDS:
         for odd in range(2):
             signs = (op.unsigned is None, op.right_unsigned is None)

@@ -10,6 +10,7 @@ from typing import Any
 
 from xdsl.ir import BlockArgument
 
+from ....analysis.divisors import divisors
 from ....core.roles import TILING
 from ....dialects.tensor_loop import GridOp
 from ....dialects.tile.ops import LANES
@@ -91,7 +92,7 @@ class ContractionSpace:
 
     def _parts(self) -> list[int]:
         depth = self.c.extent(self.c.k)
-        sizes = [depth // count for count in range(1, depth + 1) if depth % count == 0]
+        sizes = divisors(depth)[::-1]
         return [depth // size for size in sizes if LEAST_PART <= size <= LARGEST_PART or size == depth]
 
     @property

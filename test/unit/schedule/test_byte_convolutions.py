@@ -13,7 +13,7 @@ import stepwell
 from counts import FULL
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from named_machines import wide_targets
+from named_machines import runs_here, wide_targets
 from stepwell.core.passes.context import PassContext
 from stepwell.core.passes.pipelines import run_pipeline
 from stepwell.core.text.parsing import make_context, parse
@@ -21,8 +21,8 @@ from stepwell.dialects import tile
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import VectorType, f32, i32
 
-TARGETS = [*wide_targets(), "x86-64-v3"]
-"""Those with wide registers whose instructions this machine has, and one without products of bytes."""
+TARGETS = [*wide_targets(), *(each for each in ("x86-64-v4", "x86-64-v3", "x86-64") if runs_here(each))]
+"""Those with wide registers whose instructions this machine has, and those that multiply bytes in 16 bits."""
 ELEMENTS = {"i8": np.int8, "ui8": np.uint8}
 SIGNS = tuple(ELEMENTS)
 

@@ -85,6 +85,14 @@ func.func @mma_of_nibbles(%acc: vector<8x48xi32>, %A: memref<100x64xi8>, %P: mem
   func.return
 }
 
+/// Groups of 16 bits are of two.
+// CHECK-LABEL: @mma_of_words
+func.func @mma_of_words(%acc: vector<4x16xi32>, %A: memref<16x64xi16>, %P: memref<32x16x2xi16>, %i: index) {
+  // CHECK: tile.mma %{{.*}} along [0, 1] depth 1 groups using "vex.vpmaddwd" : vector<4x16xi32>, memref<16x64xi16>, memref<32x16x2xi16>
+  %0 = tile.mma %acc, %A[%i, %i], %P[%i, %i, %i] along [0, 1] depth 1 groups using "vex.vpmaddwd" : vector<4x16xi32>, memref<16x64xi16>, memref<32x16x2xi16>
+  func.return
+}
+
 /// Groups of bf16 are of two.
 // CHECK-LABEL: @mma_of_halves
 func.func @mma_of_halves(%acc: vector<16x16xf32>, %A: memref<16x64xbf16>, %P: memref<32x16x2xbf16>, %i: index) {

@@ -191,6 +191,36 @@ func.func @words(%t: memref<1x8xi32>, %a: memref<1x4xi8>, %b: memref<1x8x4xi8>) 
   func.return
 }
 
+/// Numbers of 16 bits are multiplied as they are.
+// CHECK-LABEL: @pairs_of_words
+func.func @pairs_of_words(%t: memref<1x8xi32>, %a: memref<1x2xi16>, %b: memref<1x8x2xi16>) {
+  // CHECK-DAG: %[[B:.*]] = llvm.bitcast %{{.*}} : vector<32xi8> to vector<16xi16>
+  // CHECK-DAG: %[[A:.*]] = llvm.bitcast %{{.*}} : vector<8xi32> to vector<16xi16>
+  // CHECK: llvm.call_intrinsic "llvm.x86.avx2.pmadd.wd"(%[[A]], %[[B]])
+  // CHECK-NEXT: llvm.add
+  %c0 = arith.constant 0 : index
+  %0 = tile.load %t[%c0, %c0] : memref<1x8xi32>, vector<1x8xi32>
+  %1 = tile.mma %0, %a[%c0, %c0], %b[%c0, %c0, %c0] along [0, 1] depth 1 groups using "vex.vpmaddwd" : vector<1x8xi32>, memref<1x2xi16>, memref<1x8x2xi16>
+  tile.store %1, %t[%c0, %c0] : vector<1x8xi32>, memref<1x8xi32>
+  func.return
+}
+
+/// Without an instruction, one product is added after the other.
+// CHECK-LABEL: @words_spelled_out
+func.func @words_spelled_out(%t: memref<1x4xi32>, %a: memref<1x2xi16>, %b: memref<1x4x2xi16>) {
+  // CHECK: llvm.sext %{{.*}} : vector<4xi16> to vector<4xi32>
+  // CHECK: llvm.mul
+  // CHECK: llvm.add
+  // CHECK: llvm.mul
+  // CHECK: llvm.add
+  // CHECK-NOT: llvm.mul
+  %c0 = arith.constant 0 : index
+  %0 = tile.load %t[%c0, %c0] : memref<1x4xi32>, vector<1x4xi32>
+  %1 = tile.mma %0, %a[%c0, %c0], %b[%c0, %c0, %c0] along [0, 1] depth 1 groups : vector<1x4xi32>, memref<1x2xi16>, memref<1x4x2xi16>
+  tile.store %1, %t[%c0, %c0] : vector<1x4xi32>, memref<1x4xi32>
+  func.return
+}
+
 /// Groups of two bf16 are as long.
 // CHECK-LABEL: @pairs
 func.func @pairs(%t: memref<1x24xf32>, %a: memref<1x2xbf16>, %b: memref<1x24x2xbf16>) {

@@ -9,7 +9,7 @@
 // CHECK: tile.mma {{.*}} groups {{.*}}using "{{vpdpbusd|amx}}"
 // V4-LABEL: tensor_loop.func private @conv2d
 // V4: %vg in 4 = %g
-// V4: tile.mma %{{.*}} depth 1 groups unsigned using "vpmaddwd"
+// V4: tile.mma %{{.*}} depth 1 groups using "vpmaddwd" : vector<{{.*}}xi32>, memref<{{.*}}xi16>
 // PLAIN-LABEL: tensor_loop.func private @conv2d
 // PLAIN: %vg in 4 = %g
 // PLAIN: tile.mma %{{.*}} depth 1 unsigned : vector<

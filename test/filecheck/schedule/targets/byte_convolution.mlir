@@ -22,10 +22,12 @@
 // VNNI: scf.for
 // VNNI: tile.mma %{{.*}} depth 4 groups unsigned using "vpdpbusd"
 
-// In 16 bits any signs will do, so the image is read where it lies.
+// The image is copied, and its bytes are extended to 16 bits on the way.
 // WORDS-LABEL: @columns
-// WORDS-NOT: block "shift"
-// WORDS: tile.mma %{{.*}}, %A[{{.*}} depth 1 groups using "vex.vpmaddwd"
+// WORDS: %image = tensor_loop.alloc : memref<3x21x64xi16>
+// WORDS: block "extend"
+// WORDS: arith.extsi %{{.*}} : i8 to i16
+// WORDS: tile.mma %{{.*}}, %image[{{.*}} depth 1 groups using "vex.vpmaddwd"
 
 // PLAIN-LABEL: @columns
 // PLAIN: tile.mma

@@ -22,11 +22,18 @@
 // VNNI: block "column_sums"
 // VNNI: block "shift"
 // VNNI: tile.mma %{{.*}} depth 4 groups unsigned using "vpdpbusd"
+// Without dot products, both operands are extended to 16 bits, with their signs or without.
 // WORDS-LABEL: @signed
-// WORDS-NOT: block "shift"
-// WORDS: tile.mma %{{.*}}, %A[%{{.*}} depth 1 groups using "vpmaddwd"
-// VEX: tile.mma %{{.*}}, %A[%{{.*}} depth 1 groups using "vex.vpmaddwd"
-// SSE: tile.mma %{{.*}}, %A[%{{.*}} depth 1 groups using "pmaddwd"
+// WORDS: %rows = tensor_loop.alloc : memref<37x128xi16>
+// WORDS: %packed = tensor_loop.alloc : memref<1x64x40x2xi16>
+// WORDS: block "pack"
+// WORDS: tile.map
+// WORDS: arith.extsi %{{.*}} : i8 to i16
+// WORDS: block "extend"
+// WORDS: arith.extsi %{{.*}} : i8 to i16
+// WORDS: tile.mma %{{.*}}, %rows[%{{.*}} depth 1 groups using "vpmaddwd" : vector<8x40xi32>, memref<37x128xi16>, memref<1x64x40x2xi16>
+// VEX: tile.mma %{{.*}}, %rows[%{{.*}} depth 1 groups using "vex.vpmaddwd"
+// SSE: tile.mma %{{.*}}, %rows[%{{.*}} depth 1 groups using "pmaddwd"
 // PLAIN-LABEL: @signed
 // PLAIN: tile.mma
 // PLAIN-NOT: using
@@ -78,7 +85,9 @@ tensor_loop.func @signed(%A: memref<37x128xi8>, %B: memref<128x40xi8>) outs(%C: 
 // VNNI-NOT: arith.xori
 // VNNI: tile.mma %{{.*}}, %A[%{{.*}} depth 4 groups right_unsigned using "vpdpbusd"
 // WORDS-LABEL: @mixed
-// WORDS: tile.mma %{{.*}} depth 1 groups right_unsigned using "vpmaddwd"
+// WORDS: arith.extui %{{.*}} : i8 to i16
+// WORDS: arith.extsi %{{.*}} : i8 to i16
+// WORDS: tile.mma %{{.*}} depth 1 groups using "vpmaddwd"
 // PLAIN-LABEL: @mixed
 // PLAIN: tile.mma %{{.*}} depth 1 right_unsigned :
 tensor_loop.func @mixed(%A: memref<32x100xi8>, %B: memref<100x16xi8>) outs(%C: memref<32x16xi32>) {
