@@ -25,7 +25,7 @@ from ...core.messages.diagnostics import fail
 from ...core.messages.locations import copy_location
 from ...core.roles import SIGNATURE, TEMPORARY
 from ...dialects import tensor_loop
-from ...dialects.graph.calls import CallKernelOp
+from ...dialects.graph.calls import CallKernelOp, is_row_major
 from ...lazy_dataclass import dataclass
 from .flatten_dynamic_buffers import is_dynamic
 
@@ -160,7 +160,8 @@ def _check_stored(function: tensor_loop.FuncOp) -> None:
         if isinstance(element, IntegerType) and element.signedness.data is not Signedness.SIGNED:
             element = IntegerType(max(element.width.data, BYTE))
         stored = MemRefType(element, type_.get_shape())
-        if stored != type_:
+        rows = element == type_.element_type and is_row_major(type_, type_.get_shape())
+        if not rows or type_.memory_space != stored.memory_space:
             hint = f"'{SIGNATURE}' says which arrays it takes, here {FunctionType.from_lists(inputs, outputs)}"
             message = f"an entry has a buffer of type {type_}, expected {stored}, as arrays lie in memory"
             fail(function, message, hint=None if element == type_.element_type else hint)

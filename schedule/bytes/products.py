@@ -11,9 +11,9 @@ other signs than the instruction takes, the sign bits of a are flipped, which gi
 so the sums start at the initial value less the sums of 128 * b (-128 * b). All of this wraps in 32 bits, so the result
 is exact.
 
-Machines of x86-64 without such an instruction multiply bytes as numbers of 16 bits (`vpmaddwd`), of any signs. A tile
-has fewer rows there, as every other byte of a row of b takes a register, and one step of the sum is written out.
-`vpmaddubsw`, which multiplies bytes, saturates, so it would not be exact.
+Machines of x86-64 without such an instruction multiply bytes as numbers of 16 bits (`vpmaddwd`), of any signs. Where b
+has many rows, both operands are copied into pairs of those. Few rows wait for b, so bytes are extended in registers,
+every other one of a group at a time. `vpmaddubsw`, which multiplies bytes, saturates, so it would not be exact.
 """
 
 from __future__ import annotations
