@@ -21,7 +21,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +29,9 @@ import numpy as np
 from suite.arguments import existing_file, new_file, positive, usable_cpu
 
 ENGINES = ("stepwell", "onnxruntime", "openvino")
+TARGET = "STEPWELL_BENCH_TARGET"
+"""The variable of the environment that says for which target ours is compiled, else for this machine."""
+
 HEADER = [
     *("model", *(f"{name} ms" for name in ENGINES), "ratio", "best peer"),
     *("error", "import and compile s", "peak MB (of each)", "steady MB"),
@@ -70,7 +73,8 @@ def stepwell_call(path: str, arrays: Arrays, bound: dict[str, int], threads: int
     import stepwell
 
     constants = {name: arrays[name] for name in bound}
-    model = stepwell.compile_onnx(path, constants=constants, threads=threads, tuning=False)
+    target = os.environ.get(TARGET)
+    model = stepwell.compile_onnx(path, constants=constants, threads=threads, tuning=False, target=target)
     given = [array for name, array in arrays.items() if name not in bound]
     executable = model.specialised(*given)
     return lambda: executable(*given)
@@ -190,9 +194,9 @@ class Engine:
         self.process.wait()
 
 
-def measure(path: Path, arguments: list[str], rounds: int) -> dict[str, Any]:
+def measure(path: Path, arguments: list[str], rounds: int, which: Sequence[str] = ENGINES) -> dict[str, Any]:
     """Milliseconds of each engine, the ratio to the best peer, the error."""
-    engines = {name: Engine(name, [str(path), *arguments]) for name in ENGINES}
+    engines = {name: Engine(name, [str(path), *arguments]) for name in which}
     running = {name: engine for name, engine in engines.items() if engine.first is not None}
     calls = {name: max(1, int(ROUND_SECONDS / engine.seconds(1))) for name, engine in running.items()}
     times: dict[str, list[float]] = {name: [] for name in running}

@@ -1,31 +1,39 @@
 """
 Models quantised by the quantisers of onnxruntime, ours beside onnxruntime and OpenVINO, and our own f32.
 
-`python bench/quantised.py [FOLDER] [--only REGEX] [--rounds 9] [--dynamic]`
+`python bench/quantised.py [FOLDER] [--only REGEX] [--rounds 9] [--dynamic] [--without-vnni avx2|avx512]`
 
 FOLDER, by default `build/zoo`, holds the models of `quantised.json` in f32, `resnet50.onnx` and so on. PyTorch exports
 those that are not there, with random weights. They are quantised once, into FOLDER/quantised, on random batches: QDQ,
 per channel, unsigned activations, signed weights. With `--dynamic` they are quantised into FOLDER/dynamic, with scales
 of activations that are computed in each call. The engines run as in `models.py`: one thread, each in a process of its
 own, rounds in turn.
+
+With `--without-vnni` ours is compiled for `x86-64-v3` or `x86-64-v4`, and OpenVINO is held to the same instructions by
+`ONEDNN_MAX_CPU_ISA`. onnxruntime cannot be held, so it is left out.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import re
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from models import cells, inputs_of, measure
+from models import ENGINES, TARGET, cells, inputs_of, measure
 from suite.arguments import new_file, positive
 from suite.figures import geometric_mean
 from suite.networks import FOLDER, exported
 
 CASES = json.loads((Path(__file__).parent / "quantised.json").read_text(encoding="utf-8"))
 """The fixed list of models, how they are quantised, and what is to be reached."""
+
+
+WITHOUT_VNNI = {"avx2": ("x86-64-v3", "AVX2"), "avx512": ("x86-64-v4", "AVX512_CORE")}
+"""For each set of instructions, the target of ours and what oneDNN calls it."""
 
 
 class Batches:
@@ -84,16 +92,21 @@ def main() -> None:
     parser.add_argument("--only", default="", metavar="REGEX", help="models whose names match")
     parser.add_argument("--rounds", type=positive, default=9)
     parser.add_argument("--dynamic", action="store_true", help="scales of activations from each call")
+    parser.add_argument("--without-vnni", choices=WITHOUT_VNNI, help="the instructions that engines are held to")
     parser.add_argument("--json", type=new_file)
     options = parser.parse_args()
+    engines = ENGINES
+    if options.without_vnni is not None:
+        os.environ[TARGET], os.environ["ONEDNN_MAX_CPU_ISA"] = WITHOUT_VNNI[options.without_vnni]
+        engines = ("stepwell", "openvino")
     make, settings = (quantised_dynamically, CASES["dynamic"]) if options.dynamic else (quantised, CASES["settings"])
     rows: list[dict[str, Any]] = []
     for name in settings.get("models", CASES["models"]):
         if not re.search(options.only, name):
             continue
         path = exported(name, options.folder)
-        row = measure(make(path, settings), [], options.rounds)
-        row["f32"] = measure(path, [], options.rounds)["ms"].get("stepwell")
+        row = measure(make(path, settings), [], options.rounds, engines)
+        row["f32"] = measure(path, [], options.rounds, engines)["ms"].get("stepwell")
         rows.append(row)
         print(f"| {' | '.join(cells(row))} | f32 {row['f32']:.2f} ms |", flush=True)
     ratios = [row["ratio"] for row in rows if row.get("ratio")]
