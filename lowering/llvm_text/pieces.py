@@ -19,6 +19,7 @@ from xdsl.utils.exceptions import DiagnosticException
 
 from ...core.ir.walk import ops_of, walk
 from ...core.messages.diagnostics import Diagnostic, StepwellError, did_you_mean
+from ...lazy_dataclass import dataclass
 from ..llvm.listening import FEWEST
 from ..llvm.stubs import named_symbols
 from .constants import EmitError
@@ -89,12 +90,13 @@ def emit_llvm_pieces(
     Raises a `DiagnosticException` that names what has no text form.
     """
     written = {} if early is None else early.texts
-    groups = kernel_groups(module, written)
-    if len(groups) < FEWEST:
+    symbols = _Symbols.of(module)
+    groups = [] if symbols is None else _kernel_groups(symbols, written)
+    if symbols is None or len(groups) < FEWEST:
         yield emit_llvm_text(module)
         return
     try:
-        yield from _texts(module, groups, written, {} if names is None else names)
+        yield from _texts(symbols, groups, written, {} if names is None else names)
     except EmitError as error:
         raise DiagnosticException(f"emit-llvm-text: {error}") from None
 
@@ -122,14 +124,37 @@ def emit_llvm_function(module: ModuleOp, name: str, *, lines: bool = False) -> s
         raise DiagnosticException(f"emit-llvm-text: {error}") from None
 
 
+@dataclass(frozen=True)
+class _Symbols:
+    """The functions and globals of a module by name, and what each of them names."""
+
+    ops: dict[str, Operation]
+    uses: dict[str, set[str]]
+
+    @staticmethod
+    def of(module: ModuleOp) -> _Symbols | None:
+        """Returns those of a module that has nothing else."""
+        if not all(isinstance(op, llvm.FuncOp | llvm.GlobalOp) for op in module.body.block.ops):
+            return None
+        ops = {_symbol(op): op for op in module.body.block.ops}
+        return _Symbols(ops, {name: _uses(op) for name, op in ops.items()})
+
+    def needed(self) -> set[str]:
+        """
+        Returns what may be named from outside, with all that it reaches. Others may name what is hidden in a piece,
+        since nobody asked them which functions its kernels are.
+        """
+        return _reached((name for name, op in self.ops.items() if not _is_internal(op)), self.uses)
+
+
 def _texts(
-    module: ModuleOp, groups: Sequence[Group], written: Mapping[tuple[int, ...], str], called: dict[str, str]
+    symbols: _Symbols, groups: Sequence[Group], written: Mapping[tuple[int, ...], str], called: dict[str, str]
 ) -> Iterator[str]:
     names: dict[str, str] = {}
     inside: dict[str, Group] = {}
     given: set[str] = set()
     for group in groups:
-        text = written.get(group.key) or _piece(module.body.block.ops, group)
+        text = written.get(group.key) or _piece(symbols.ops.values(), group)
         digest = _digest(text)
         inside.update(dict.fromkeys(group.symbols, group))
         for index, symbol in enumerate(group.own):
@@ -138,7 +163,7 @@ def _texts(
         if digest not in given:
             given.add(digest)
             yield _named(text, digest)
-    yield from _rest(module, names, inside)
+    yield from _rest(symbols, names, inside)
 
 
 def _digest(text: str) -> str:
@@ -159,43 +184,34 @@ def _piece(module: Iterable[Operation], group: Group) -> str:
     return text.definitions(group.ops)
 
 
-def _rest(module: ModuleOp, names: dict[str, str], inside: dict[str, Group]) -> Iterator[str]:
+def _rest(symbols: _Symbols, names: dict[str, str], inside: dict[str, Group]) -> Iterator[str]:
     """
-    Yields the texts of all that is in no piece: what runs once, where it is much and nothing else needs it, then what
-    has the entries. So two threads share what nobody could begin with earlier.
+    Yields the texts of all that is needed and in no piece: what runs once, where it is much and nothing else needs it,
+    then what has the entries. So two threads share what nobody could begin with earlier.
     """
     ops: dict[str, Operation] = {}
     kernels: dict[str, llvm.FuncOp] = {}
-    for symbol, op in _needed(module).items():
+    needed = symbols.needed()
+    for symbol, op in symbols.ops.items():
+        if symbol not in needed:
+            continue
         if symbol in names and isinstance(op, llvm.FuncOp):
             kernels[symbol] = op
         elif symbol not in inside or not _has_body(op):
             ops[symbol] = op
-    uses = {symbol: _uses(op) for symbol, op in ops.items()}
+    uses = {symbol: symbols.uses[symbol] for symbol in ops}
     once = _running_once(ops, uses)
     others = {symbol for symbol, op in ops.items() if _has_body(op)} - once
     for members in filter(None, (once, others)):
         used = members.union(*(uses[symbol] for symbol in members))
-        needed = {names[symbol]: op for symbol, op in kernels.items() if symbol in used or not once}
+        declared = {names[symbol]: op for symbol, op in kernels.items() if symbol in used or not once}
         text = LLVMText()
-        text.module.name_symbols(module.body.block.ops)
+        text.module.name_symbols(symbols.ops.values())
         text.module.rename(names)
         text.visible = names
-        lines = {name: text.declaration(op) for name, op in needed.items()}
+        lines = {name: text.declaration(op) for name, op in declared.items()}
         own = [op for symbol, op in ops.items() if symbol in used or not (once or _has_body(op))]
         yield text.definitions(own) + "\n".join(lines.values()) + "\n"
-
-
-def _needed(module: ModuleOp) -> dict[str, Operation]:
-    """
-    Returns what may be named from outside, and all that it reaches. Others may name what is hidden in a piece, since
-    nobody asked them which functions its kernels are.
-    """
-    ops = {_symbol(op): op for op in module.body.block.ops}
-    reached = _reached(
-        [symbol for symbol, op in ops.items() if not _is_internal(op)], {s: _uses(op) for s, op in ops.items()}
-    )
-    return {symbol: op for symbol, op in ops.items() if symbol in reached}
 
 
 def _running_once(ops: dict[str, Operation], uses: dict[str, set[str]]) -> set[str]:
@@ -263,18 +279,15 @@ class Group:
         return all(_is_cold(op) for op in self.ops if isinstance(op, llvm.FuncOp) and _has_body(op))
 
 
-def kernel_groups(module: ModuleOp, written: Collection[tuple[int, ...]] = ()) -> list[Group]:
+def _kernel_groups(symbols: _Symbols, written: Collection[tuple[int, ...]]) -> list[Group]:
     """
-    Returns the large kernels of `module`, in its order, then the small ones, several together where they are many.
+    Returns the large kernels of a module, in its order, then the small ones, several together where they are many.
     Kernels that have been `written` were large then.
 
     A kernel is an internal function that an entry calls, or what an entry calls in turn, and that names nothing which
     these name too. What is not internal is no kernel: others may know it by its name.
     """
-    if not all(isinstance(op, llvm.FuncOp | llvm.GlobalOp) for op in module.body.block.ops):
-        return []
-    ops = {_symbol(op): op for op in module.body.block.ops}
-    uses = {name: _uses(op) for name, op in ops.items()}
+    ops, uses = symbols.ops, symbols.uses
     frame = [name for name, op in ops.items() if isinstance(op, llvm.FuncOp) and _has_body(op) and not _is_internal(op)]
     frame = list(dict.fromkeys((*frame, *(callee for name in frame for callee in _called(ops[name]) if callee in ops))))
     called = dict.fromkeys(callee for name in frame for callee in _called(ops[name]) if callee in ops)
