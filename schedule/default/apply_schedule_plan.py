@@ -24,7 +24,8 @@ from ...dialects.tensor_loop import BlockOp, FuncOp, GridOp
 from ...lazy_dataclass import dataclass
 from ...machine.machine import Machine
 from ...machine.named import chosen_machine
-from ..bytes.products import check_flush, is_byte_product, tile_byte_product
+from ..bytes.choose import check_flush, is_byte_product
+from ..bytes.products import tile_byte_product
 from ..depthwise.convolution import depthwise_of
 from ..depthwise.schedule import tile_depthwise
 from ..grouped.split import split_all_groups

@@ -11,7 +11,7 @@ from ...core.roles import PREPARE
 from ...dialects.graph.calls import CallKernelOp
 from ...dialects.tensor_loop import FuncOp, GridOp
 from ...dialects.traits import constant_kind
-from ..bytes.products import is_byte_product
+from ..bytes.choose import is_byte_product
 from ..kernels.contraction import Contraction
 from .decide import Options
 

@@ -37,7 +37,8 @@ from ...dialects.tensor_loop import BlockOp, GridOp
 from ...lazy_dataclass import dataclass
 from ...machine.machine import Machine
 from ..bytes.amx_products import default_panels
-from ..bytes.products import byte_tile, is_byte_product, is_product_of_halves, on_tile_registers
+from ..bytes.choose import is_byte_product, is_product_of_halves, on_tile_registers
+from ..bytes.products import byte_tile
 from ..depthwise.convolution import Depthwise
 from ..depthwise.schedule import choose_depthwise
 from ..grouped.spread import Spread

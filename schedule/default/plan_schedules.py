@@ -19,7 +19,7 @@ from ...dialects.schedule import LeftOutAttr, OnTilesAttr, OrderAttr
 from ...dialects.tensor_loop import BlockOp, FuncOp, GridOp
 from ...lazy_dataclass import dataclass
 from ...machine.named import chosen_machine
-from ..bytes.products import check_flush
+from ..bytes.choose import check_flush
 from ..depthwise.convolution import depthwise_of
 from ..grouped.split import split_all_groups
 from ..grouped.spread import decide_spread

@@ -32,7 +32,8 @@ from ...dialects.tensor_loop import BlockOp, FuncOp, GridOp
 from ...lazy_dataclass import dataclass
 from ...machine.machine import Machine
 from ...machine.named import chosen_machine
-from ..bytes.products import byte_panels, check_flush, emit_byte_panels, is_byte_product, tile_byte_product
+from ..bytes.choose import check_flush, is_byte_product
+from ..bytes.products import byte_panels, emit_byte_panels, tile_byte_product
 from ..grouped.split import split_all_groups
 from ..grouped.spread import Spread, decide_spread
 from ..grouped.spread_tiles import spread_panels, tile_spread

@@ -11,7 +11,7 @@ from ...core.roles import STRIP
 from ...dialects.tensor_loop import BlockOp
 from ...lazy_dataclass import dataclass
 from ...machine.machine import Machine
-from ..bytes.products import is_byte_product
+from ..bytes.choose import is_byte_product
 from ..kernels.given_tiling import refuse
 from .chain import Chain
 from .recut import Cut

@@ -10,9 +10,10 @@ from ....core.roles import TILING
 from ....dialects.schedule import DotsAttr, TileRegistersAttr
 from ....lazy_dataclass import dataclass
 from ....machine.machine import Machine
+from ....schedule.bytes.choose import is_byte_product, on_tile_registers
 from ....schedule.bytes.dots import dots_of
 from ....schedule.bytes.given import reason_against_dots
-from ....schedule.bytes.products import byte_tile, is_byte_product, on_tile_registers
+from ....schedule.bytes.products import byte_tile
 from ....schedule.kernels.contraction import Contraction
 from ....schedule.kernels.register_tiles import MOST_VECTORS, RegisterTile
 from ....schedule.program.interactive import Schedule
