@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +47,8 @@ class Case:
     point: SourcePoint | None
     places: tuple[SourcePoint | None, ...]
     """The place of the op that makes each result."""
-    sensitivity: Sensitivity | None = None
+    sensitivities: dict[bool, Sensitivity] = field(default_factory=dict)
+    """What results are sensitive to, without and with steps of scales."""
 
 
 @dataclass(frozen=True)

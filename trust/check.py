@@ -352,13 +352,15 @@ class CheckSemantics(Instrument):
             return exactly(before.arrays, after.arrays)
         if exactly(before.arrays, after.arrays).mismatch is None:
             return Comparison()
-        if case.sensitivity is None:
+        found = case.sensitivities.get(numerics == "quantised")
+        if found is None:
             assert self._original is not None
-            case.sensitivity = sensitivity(self._original, case.entry.name, case.inputs, self.weights, before.arrays)
-        if case.sensitivity.overflows:
+            found = sensitivity(self._original, case.entry.name, case.inputs, self.weights, before.arrays, numerics)
+            case.sensitivities[numerics == "quantised"] = found
+        if found.overflows:
             self.counts.unsettled += 1
             return Comparison()
-        return nearly(before.arrays, after.arrays, case.sensitivity.slacks, numerics, infinite=case.inputs.is_infinite)
+        return nearly(before.arrays, after.arrays, found.slacks, numerics, infinite=case.inputs.is_infinite)
 
     def _fail(self, case: Case, pass_: ModulePass, numerics: str, after: Outcome, found: Found) -> None:
         what, result = found.what, found.result

@@ -7,9 +7,9 @@ from typing import Any, Final, Literal
 
 from xdsl.passes import ModulePass
 
-NumericsClass = Literal["exact", "rounding", "fast"]
+NumericsClass = Literal["exact", "rounding", "quantised", "fast"]
 
-ORDER: Final[tuple[NumericsClass, ...]] = ("exact", "rounding", "fast")
+ORDER: Final[tuple[NumericsClass, ...]] = ("exact", "rounding", "quantised", "fast")
 """The classes, from the strictest to the most lenient one."""
 
 CLASSES: Final[dict[str, NumericsClass]] = {

@@ -54,18 +54,20 @@ class Comparison:
     open: int = 0
 
 
-def slack_of(result: Array, samples: Sequence[Array]) -> Slack:
+def slack_of(result: Array, samples: Sequence[Array], steps: bool = False) -> Slack:
     """
-    Returns the slack of a result, from the results of runs in which every operation was off by some units.
+    Returns the slack of a result, from the results of runs in which every operation was off by some units. With `steps`
+    integers may be as far off as they were in a run, and one more.
 
     The tolerance is some times the differences seen, at the element or on the mean of the tensor. Elements that change
     by more than rounding are open: an integer that is another one, a number that becomes infinite or NaN.
     """
     if not is_float(result.dtype):
-        opened = np.zeros(result.shape, bool)
+        opened, most = np.zeros(result.shape, bool), np.zeros(result.shape)
         for sample in samples:
             opened |= sample != result
-        return Slack(np.zeros(result.shape), opened)
+            most = np.maximum(most, np.abs(_wide(sample) - _wide(result)))
+        return Slack(most + 1, np.zeros(result.shape, bool)) if steps else Slack(np.zeros(result.shape), opened)
     info = ml_dtypes.finfo(result.dtype)
     with np.errstate(all="ignore"):
         wide = _wide(result)
@@ -108,8 +110,10 @@ def nearly(
     for number, (one, other, slack) in enumerate(zip(before, after, slacks, strict=True)):
         other = _like(other, one)
         if not is_float(one.dtype):
-            wrong = (one != other) & ~slack.open
-            count += int(((one != other) & slack.open).sum())
+            near = (slack.tolerance > 0) & (np.abs(_wide(one) - _wide(other)) <= slack.tolerance)
+            apart = (one != other) & ~near
+            wrong = apart & ~slack.open
+            count += int((apart & slack.open).sum())
             if wrong.any():
                 return Comparison(_worst(number, one, other, wrong, slack.tolerance), count)
             continue

@@ -41,6 +41,9 @@ The terms of a sum along a row for each unit that it is off. They may be nearly 
 HEADROOM = 64.0
 """A value that is within this factor of the greatest number may overflow where it is computed in another order."""
 
+STEPS = ("graph.quantize", "graph.requantize")
+"""The ops whose results a pass of the class `quantised` may change by one step."""
+
 GIVEN = ("graph.constant", "graph.weight", "graph.full")
 
 
@@ -53,20 +56,29 @@ class Sensitivity:
 
 
 def sensitivity(
-    module: ModuleOp, entry: str, inputs: InputSet, weights: Mapping[str, Array], results: Sequence[Array]
+    module: ModuleOp,
+    entry: str,
+    inputs: InputSet,
+    weights: Mapping[str, Array],
+    results: Sequence[Array],
+    numerics: str = "rounding",
 ) -> Sensitivity:
-    """Returns the sensitivity of a program at some inputs. Below the graph level only the inputs are off."""
+    """
+    Returns the sensitivity of a program at some inputs, to what a pass of the class `numerics` may change. Below the
+    graph level only the inputs are off.
+    """
+    steps = numerics == "quantised"
     is_graph = any(op.name.startswith("graph.") for op in module.walk())
     watching = _Watching(inputs.is_finite, inputs.kind in ("extremes", "given"))
     if is_graph:
         interpreted(module, entry, inputs.arrays, weights, observe=watching.observe, max_steps=STEPS_TO_BE_SURE)
     samples: list[tuple[Array, ...]] = []
     for number in range(SAMPLES):
-        outcome = _sample(module, entry, inputs, weights, results, number, is_graph)
+        outcome = _sample(module, entry, inputs, weights, results, number, is_graph, steps)
         if outcome.is_right and len(outcome.arrays) == len(results):
             if all(a.shape == b.shape for a, b in zip(outcome.arrays, results, strict=True)):
                 samples.append(outcome.arrays)
-    slacks = [slack_of(each, [sample[number] for sample in samples]) for number, each in enumerate(results)]
+    slacks = [slack_of(each, [sample[number] for sample in samples], steps) for number, each in enumerate(results)]
     return Sensitivity(tuple(slacks), watching.overflows or not samples)
 
 
@@ -78,6 +90,7 @@ def _sample(
     results: Sequence[Array],
     seed: int,
     is_graph: bool,
+    steps: bool,
 ) -> Outcome:
     random = np.random.default_rng([inputs.seed, seed])
     arrays = [_shaken(each, random) for each in inputs.arrays]
@@ -87,8 +100,12 @@ def _sample(
         if op.name in GIVEN:
             return
         for array in found:
-            if is_float(array.dtype) and array.flags.owndata and array.flags.writeable:
+            if not array.flags.owndata or not array.flags.writeable:
+                continue
+            if is_float(array.dtype):
                 array[...] = _shaken(array, random, _units(op, array.size))
+            elif steps and op.name in STEPS:
+                array[...] = _stepped(array, random)
 
     try:
         if is_graph:
@@ -124,6 +141,13 @@ def _shaken(array: Array, random: np.random.Generator, units: float = UNITS) -> 
     with np.errstate(all="ignore"):
         wide = array.astype(np.float64)
         return np.asarray((wide * (1 + units * eps * random.choice([-1.0, 1.0], array.shape))).astype(array.dtype))
+
+
+def _stepped(array: Array, random: np.random.Generator) -> Array:
+    """Returns integers of which each is the same, one more or one less."""
+    limits = ml_dtypes.iinfo(array.dtype)
+    moved = array.astype(np.int64) + random.integers(-1, 2, array.shape)
+    return np.clip(moved, int(limits.min), int(limits.max)).astype(array.dtype)
 
 
 @dataclass

@@ -114,7 +114,7 @@ def _is_wrong(
             return True
         if exactly(old.arrays, new.arrays).mismatch is None:
             continue
-        slack = sensitivity(before, entry.name, inputs, weights, old.arrays)
+        slack = sensitivity(before, entry.name, inputs, weights, old.arrays, numerics)
         if slack.overflows:
             continue
         if nearly(old.arrays, new.arrays, slack.slacks, numerics, infinite=inputs.is_infinite).mismatch is not None:

@@ -166,7 +166,7 @@ def _differs(
         return False
     if numerics == "exact" and old.how == new.how:
         return True
-    slack = sensitivity(before, entry.name, inputs, weights, old.arrays)
+    slack = sensitivity(before, entry.name, inputs, weights, old.arrays, numerics)
     if slack.overflows:
         return False
     return nearly(old.arrays, new.arrays, slack.slacks, numerics, infinite=inputs.is_infinite).mismatch is not None

@@ -40,7 +40,7 @@ def test_an_exact_pass_keeps_bits_of_the_interpreter_and_sums_of_machine_code(ho
     """Found by the check of magika: LLVM adds the terms of a sum in another order where a loop becomes a function."""
     one = np.ones(3, np.float32)
     slack = Sensitivity((Slack(np.full(3, 1e-6), np.zeros(3, bool)),))
-    case: Any = SimpleNamespace(sensitivity=slack, inputs=InputSet("given", 0, (one,)))
+    case: Any = SimpleNamespace(sensitivities={False: slack}, inputs=InputSet("given", 0, (one,)))
     check = CheckSemantics(CheckOptions())
     outcomes = [Outcome((array,), how=how) for array in (one, np.nextafter(one, np.float32(2)))]
     assert (check._compared(case, *outcomes, "exact").mismatch is not None) is differs
