@@ -57,7 +57,7 @@ class Comparison:
 def slack_of(result: Array, samples: Sequence[Array], steps: bool = False) -> Slack:
     """
     Returns the slack of a result, from the results of runs in which every operation was off by some units. With `steps`
-    integers may be as far off as they were in a run, and one more.
+    integers of up to 16 bits, which stand for reals, may be as far off as they were in a run, and one more.
 
     The tolerance is some times the differences seen, at the element or on the mean of the tensor. Elements that change
     by more than rounding are open: an integer that is another one, a number that becomes infinite or NaN.
@@ -67,7 +67,9 @@ def slack_of(result: Array, samples: Sequence[Array], steps: bool = False) -> Sl
         for sample in samples:
             opened |= sample != result
             most = np.maximum(most, np.abs(_wide(sample) - _wide(result)))
-        return Slack(most + 1, np.zeros(result.shape, bool)) if steps else Slack(np.zeros(result.shape), opened)
+        if steps and result.dtype.kind != "b" and result.dtype.itemsize <= 2:
+            return Slack(most + 1, np.zeros(result.shape, bool))
+        return Slack(np.zeros(result.shape), opened)
     info = ml_dtypes.finfo(result.dtype)
     with np.errstate(all="ignore"):
         wide = _wide(result)

@@ -8,15 +8,7 @@ from typing import NamedTuple
 from xdsl.dialects.builtin import bf16, i16
 from xdsl.ir import Attribute
 
-from ...dialects.tile.instructions import (
-    BFDOT,
-    SDOT,
-    UDOT,
-    USDOT,
-    VDPBF16PS,
-    VEX_VPDPBUSD,
-    VPDPBUSD,
-)
+from ...dialects.tile.instructions import BFDOT, SDOT, UDOT, USDOT, VDPBF16PS, VEX_VPDPBUSD, VPDPBUSD
 from ...machine.machine import Machine
 from ..kernels.contraction import Contraction
 from ..kernels.register_tiles import IN_MEMORY, IN_REGISTERS, Words

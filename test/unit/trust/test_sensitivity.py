@@ -65,3 +65,13 @@ def test_what_is_nan_at_infinities_is_open_but_for_exact_passes() -> None:
 def test_inputs_are_infinite_or_not() -> None:
     assert InputSet("given", 0, (np.array([-np.inf], np.float32),)).is_infinite
     assert not InputSet("given", 0, (np.array([np.nan], np.float32), np.array([1]))).is_infinite
+
+
+def test_integers_of_a_quantised_pass_may_be_a_step_off_but_not_indices() -> None:
+    for dtype, steps, far in ((np.int8, 1, 3), (np.uint8, 1, 3), (np.int64, 0, 1), (np.bool_, 0, 1)):
+        before = np.ones(2, dtype)
+        slacks = [slack_of(before, [before], steps=True)]
+        near = (before.astype(np.int64) - steps).astype(dtype)
+        other = (before.astype(np.int64) - far).astype(dtype)
+        assert nearly([before], [near], slacks, "quantised").mismatch is None
+        assert nearly([before], [other], slacks, "quantised").mismatch is not None

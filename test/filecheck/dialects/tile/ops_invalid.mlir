@@ -502,3 +502,27 @@ func.func @bytes_that_saturate(%int: vector<2x3xi32>, %z: memref<4x16xi8>, %p: m
   %0 = tile.mma %int, %z[%i, %i], %p[%i, %i, %i] along [0, 1] depth 1 groups right_unsigned using "vpmaddubsw" : vector<2x3xi32>, memref<4x16xi8>, memref<4x3x4xi8>
   func.return
 }
+
+// -----
+
+func.func @unsigned_words(%int: vector<2x3xi32>, %z: memref<4x16xi16>, %p: memref<4x3x2xi16>, %i: index) {
+  // expected-error@+1 {{groups of i16 have signs}}
+  %0 = tile.mma %int, %z[%i, %i], %p[%i, %i, %i] along [0, 1] depth 1 groups unsigned using "vpmaddwd" : vector<2x3xi32>, memref<4x16xi16>, memref<4x3x2xi16>
+  func.return
+}
+
+// -----
+
+func.func @words_as_bytes(%int: vector<2x3xi32>, %z: memref<4x16xi16>, %p: memref<4x3x2xi16>, %i: index) {
+  // expected-error@+1 {{the instruction "vpdpbusd" multiplies groups of i8}}
+  %0 = tile.mma %int, %z[%i, %i], %p[%i, %i, %i] along [0, 1] depth 1 groups using "vpdpbusd" : vector<2x3xi32>, memref<4x16xi16>, memref<4x3x2xi16>
+  func.return
+}
+
+// -----
+
+func.func @halves_as_words(%f: vector<2x3xf32>, %z: memref<4x16xbf16>, %p: memref<4x3x2xbf16>, %i: index) {
+  // expected-error@+1 {{the instruction "vpmaddwd" multiplies groups of i8 or i16}}
+  %0 = tile.mma %f, %z[%i, %i], %p[%i, %i, %i] along [0, 1] depth 1 groups using "vpmaddwd" : vector<2x3xf32>, memref<4x16xbf16>, memref<4x3x2xbf16>
+  func.return
+}
