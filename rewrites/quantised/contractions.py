@@ -1,13 +1,7 @@
 """
 Conditions and builders of `integer_arithmetic.mlir`: products and convolutions of bytes for any signs and zero points.
 
-They are formed of bytes and summed up in 32 bits. Those of right operands have signs: an unsigned byte less 128 is a
-signed one, and the zero point goes with it. Then
-
-    sum (a - za) * (b - zb) = sum a * b - za * sum b - zb * (sum a - K * za)
-
-with K terms in each sum. Source: B. Jacob et al., Quantization and Training of Neural Networks for Efficient
-Integer-Arithmetic-Only Inference, CVPR 2018, section 2.3.
+They are formed of bytes and summed up in 32 bits, and what zero points add is taken away (`zero_points.py`).
 """
 
 from __future__ import annotations
@@ -19,22 +13,27 @@ from typing import Any, Final
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Operation, SSAValue
 
-from ...core.derived_weights import BYTES, sums_key
-from ...core.ir.walk import ops_of
+from ...core.derived_weights import BYTES
 from ...dialects.graph.base import plain_properties
-from ...dialects.graph.constants import WeightOp
 from ...dialects.graph.contraction import Conv2dOp, MatmulOp
-from ...dialects.graph.movement import PermuteDimsOp
 from ...dialects.graph.quantisation import DequantizeOp
-from ...dialects.graph.shapes import Shaped
-from ...dialects.graph.signature import tensor_type
 from ...patterns.language.constants import splat_number
-from ...patterns.language.match import Index, Match, Session, as_value
+from ...patterns.language.match import Match, as_value
 from ...patterns.language.registry import Thing, builder, condition
 from ...te.dtypes import SMALL_INTEGERS
 from ..inference.quantisation import dtype_of, emit, shape_of
-from .moves import FLIP, full
 from .scales import is_prepared, product, reshaped
+from .zero_points import (
+    RightZeros,
+    added_by_right,
+    as_it_is,
+    middle,
+    signed,
+    sums_along,
+    sums_of_weight,
+    sums_of_windows,
+    times,
+)
 
 LEAST_EXTENT: Final = 16
 """Outputs, and channels, from which on machines have products of bytes for convolutions."""
@@ -64,11 +63,20 @@ def float32(match: Match, thing: Thing) -> bool:
     return dtype_of(as_value(thing)) == "f32"
 
 
-@condition("known-zero", otherwise="the zero point of the {0} is not in the middle of their range")
-def known_zero(match: Match, op: DequantizeOp) -> bool:
-    """The zero points are known to be 0, or 128 of bytes without signs: that is 0 once they have one."""
-    number = splat_number(op.operands[2])
-    return number == (FLIP if dtype_of(op.operands[0]) == "ui8" else 0)
+@condition("zero-points-of-outputs", otherwise="the zero points of the {0} are not known")
+def zero_points_of_outputs(match: Match, op: DequantizeOp) -> bool:
+    """There is one zero point that is known, or constants or weights hold one for each scale."""
+    zero = op.operands[2]
+    return splat_number(zero) is not None or (shape_of(zero) != () and is_prepared(match, zero))
+
+
+@condition("middle-in-groups", protects="cost", otherwise="the {1} of groups have a zero point that is not in the middle")
+def middle_in_groups(match: Match, op: Conv2dOp, kernel: DequantizeOp) -> bool:
+    """
+    The convolution has one group, or the zero point of its weights is 0 once they have a sign. A zero point asks for
+    sums of windows, and those of few channels take as long as the products.
+    """
+    return plain_properties(op)["groups"] == 1 or splat_number(kernel.operands[2]) == middle(kernel.operands[0])
 
 
 @condition("scales-of-outputs", otherwise="the scales of the {1} are not those of output channels or columns")
@@ -122,56 +130,6 @@ def _terms(op: Conv2dOp | MatmulOp) -> int:
     return -1 if DYNAMIC_INDEX in terms else prod(terms)
 
 
-def _signed(match: Match, op: DequantizeOp) -> tuple[SSAValue, int]:
-    """Returns the bytes of `op` with signs, and their zero point."""
-    x, _, zero = op.operands
-    number = splat_number(zero)
-    assert number is not None
-    if dtype_of(x) == "i8":
-        return x, int(number)
-    flipped = emit(match, "bitwise_xor", x, full(match, FLIP, "ui8"))
-    return emit(match, "astype", flipped, dtype="i8"), int(number) - FLIP
-
-
-def _as_it_is(op: DequantizeOp) -> tuple[SSAValue, int]:
-    """Returns the bytes of `op`, and their zero point. Those of a left operand may have signs or none."""
-    number = splat_number(op.operands[2])
-    assert number is not None
-    return op.operands[0], int(number)
-
-
-def _sums(match: Match, x: SSAValue, axes: Sequence[int]) -> SSAValue:
-    """Returns sums of bytes along axes, which stay, in 32 bits."""
-    return emit(match, "sum", emit(match, "astype", x, dtype="i32"), axis=list(axes), keepdims=True)
-
-
-def _sums_of_weight(match: Match, x: SSAValue, axis: int, factor: int) -> SSAValue | None:
-    """
-    Returns the sums of bytes with signs for each index of an axis, times a factor, where a weight has the bytes.
-
-    A key of its own names them (`core.derived_weights`), so that no kernel need sum up the weight. The matrices of a
-    batch have none together.
-    """
-    owner, rank = x.owner, len(shape_of(x))
-    axis %= rank
-    if isinstance(owner, PermuteDimsOp):
-        axes = plain_properties(owner)["axes"]
-        axis = (tuple(reversed(range(rank))) if axes is None else axes)[axis] % rank
-        owner = owner.operands[0].owner
-    if not isinstance(owner, WeightOp):
-        return None
-    type_ = tensor_type(Shaped((shape_of(owner.results[0])[axis],), "i32"))
-    return match.add(WeightOp(sums_key(owner.weight_key, axis, factor), type_)).results[0]
-
-
-def _times(match: Match, factor: int, sums: SSAValue, more: int = 0) -> SSAValue:
-    """
-    Returns `factor * sums + more` in one op, which stays as it is for all numbers. So layers whose zero points differ
-    share a kernel, also where one has 1 or -1.
-    """
-    return emit(match, "ewise_fma", sums, full(match, factor, "i32"), full(match, more, "i32"))
-
-
 def _scaled(match: Match, sums: SSAValue, op: Operation, data: DequantizeOp, scales: SSAValue) -> Sequence[SSAValue]:
     """Returns the real numbers that `sums` stand for."""
     factor = product(match, data.operands[1], scales)
@@ -183,18 +141,23 @@ def _scaled(match: Match, sums: SSAValue, op: Operation, data: DequantizeOp, sca
 def integer_conv2d(match: Match, op: Conv2dOp, data: DequantizeOp, kernel: DequantizeOp) -> Sequence[SSAValue]:
     """The convolution of bytes. Padding has the value of the zero point, so that every window has as many terms."""
     properties = plain_properties(op)
-    image, zero = _as_it_is(data)
-    weights, _ = _signed(match, kernel)
+    image, zero = as_it_is(data)
+    weights, other = signed(match, kernel)
     image = _padded(match, image, zero, properties)
-    sums = _windows(match, image, weights, {**properties, "padding": (0, 0, 0, 0), "out_dtype": "i32"})
+    inside = {**properties, "padding": (0, 0, 0, 0), "out_dtype": "i32"}
+    sums = _windows(match, image, weights, inside)
     layout, channels = properties["kernel_layout"], _channels(op)
     spread = [-1, *[1] * (3 - channels)]
     if zero:
-        less = _sums_of_weight(match, kernel.operands[0], layout.index("O"), zero)
+        less = sums_of_weight(match, kernel.operands[0], layout.index("O"), zero)
         if less is None:
             over = [axis for axis, name in enumerate(layout) if name != "O"]
-            less = _times(match, zero, _sums(match, weights, over))
+            less = times(match, zero, sums_along(match, weights, over))
         sums = emit(match, "subtract", sums, emit(match, "reshape", less, shape=spread))
+    if other != 0:
+        windows = sums_of_windows(match, image, shape_of(weights), inside)
+        other = other if isinstance(other, int) else reshaped(match, other, spread)
+        sums = emit(match, "subtract", sums, added_by_right(match, other, windows, zero * _terms(op)))
     scales = kernel.operands[1]
     if shape_of(scales):
         scales = reshaped(match, scales, spread)
@@ -243,35 +206,6 @@ def _padded(match: Match, image: SSAValue, zero: int, properties: dict[str, Any]
     return emit(match, "pad", image, pad_width=pads, value=zero)
 
 
-class _RightZeros(Index):
-    """
-    The zero points of right operands that are computed, as in attention.
-
-    Where most are something else than 0, those that are 0 by chance get the same sums, times 0. So all layers share
-    their kernels.
-    """
-
-    def __init__(self, session: Session):
-        super().__init__(session)
-        self._is_rare: bool | None = None
-
-    def is_exception(self, match: Match, kernel: DequantizeOp) -> bool:
-        """Returns whether a zero point is 0, but those of most others are not. The first question counts them."""
-        if self._is_rare is None:
-            products = ops_of(self.session.scope, MatmulOp)
-            found = [self._is_zero(match, op.operands[1].owner) for op in products]
-            self._is_rare = found.count(False) > found.count(True)
-        return self._is_rare and self._is_zero(match, kernel) is True
-
-    @staticmethod
-    def _is_zero(match: Match, kernel: object) -> bool | None:
-        """Returns whether the zero point is 0, or `None` for weights and what is not known."""
-        if not isinstance(kernel, DequantizeOp) or is_prepared(match, kernel.operands[0]):
-            return None
-        number = splat_number(kernel.operands[2])
-        return None if number is None else number == 0
-
-
 @builder("integer-matmul")
 def integer_matmul(match: Match, op: MatmulOp, data: DequantizeOp, kernel: DequantizeOp) -> Sequence[SSAValue] | None:
     """
@@ -281,14 +215,14 @@ def integer_matmul(match: Match, op: MatmulOp, data: DequantizeOp, kernel: Dequa
     """
     if dtype_of(data.operands[1]) != dtype_of(kernel.operands[1]):
         return None
-    is_exception = match.session.index(_RightZeros).is_exception(match, kernel)
-    (left, a), (right, b) = _as_it_is(data), _signed(match, kernel)
+    is_exception = match.session.index(RightZeros).is_exception(match, kernel)
+    (left, a), (right, b) = as_it_is(data), signed(match, kernel)
     less: list[SSAValue] = []
     if a:
-        sums = _sums_of_weight(match, kernel.operands[0], -1, a) if len(shape_of(right)) == 2 else None
-        less.append(_times(match, a, _sums(match, right, [-2])) if sums is None else sums)
-    if b or is_exception:
-        less.append(_times(match, b, _sums(match, left, [-1]), -a * b * shape_of(right)[-2]))
+        sums = sums_of_weight(match, kernel.operands[0], -1, a) if len(shape_of(right)) == 2 else None
+        less.append(times(match, a, sums_along(match, right, [-2])) if sums is None else sums)
+    if b != 0 or is_exception:
+        less.append(added_by_right(match, b, sums_along(match, left, [-1]), a * _terms(op)))
     # Sums of rows come before the product of these rows, with which they are one chain in attention.
     sums = emit(match, "matmul", left, right, out_dtype="i32")
     for each in less:

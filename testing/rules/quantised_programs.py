@@ -39,11 +39,14 @@ class _Program:
     arguments: list[str] = field(default_factory=list)
 
     def zero_point(self, name: str, type_: str) -> None:
-        """A zero point, one number that is known but for one in six."""
+        """Zero points: one number, or now and then several, that are known but for one in six."""
+        extents, _, dtype = type_.rpartition("x")
         if rarely(self.choose, 6):
             self.arguments.append(f"%{name}: tensor<{type_}>")
+        elif extents and rarely(self.choose, 3):
+            several = _dense(self.choose, (0, 1, 3, 100), tuple(map(int, extents.split("x"))))
+            self.lines.append(f"%{name} = graph.constant dense<{several}> : tensor<{type_}>")
         else:
-            extents, _, dtype = type_.rpartition("x")
             self.lines.append(_literal(self.choose, name, dtype, f"{extents}x" if extents else ""))
 
     def scales(self, name: str, extents: str) -> None:
@@ -216,25 +219,26 @@ def convolution_of_bytes(choose: Chooser) -> str:
     if rarely(choose, 10) and left in EDGE and right in EDGE:
         return _wide_convolution(choose, left, right)
     program = _Program(choose, choose.element(("f32", "f32", "f32", "f32", "f64")))
-    inputs, layout = choose.element((2, 6)), choose.element(("NCHW", "NHWC"))
-    channels, axis = choose.element((("", 0), ("16x", 0), ("16x", 0), (f"{inputs}x", 1)))
+    (inputs, groups), layout = choose.element(((2, 1), (6, 1), (6, 1), (16, 16))), choose.element(("NCHW", "NHWC"))
+    kernel = f"16x{inputs // groups}x3x3"
+    channels, axis = choose.element((("", 0), ("16x", 0), ("16x", 0), (f"{inputs // groups}x", 1)))
     step, size = choose.element(((2, "3x3"), (1, "5x6")))
     image = f"1x{inputs}x5x6" if layout == "NCHW" else f"1x5x6x{inputs}"
     result = f"1x16x{size}" if layout == "NCHW" else f"1x{size}x16"
     scales, place = choose.element((("", 0), ("", 0), ("", 0), (f"{inputs}x", layout.index("C"))))
-    program.arguments = [f"%x: tensor<{image}x{left}>", f"%w: tensor<16x{inputs}x3x3x{right}>"]
+    program.arguments = [f"%x: tensor<{image}x{left}>", f"%w: tensor<{kernel}x{right}>"]
     program.scales("sw", channels)
     program.quantised_by("x", scales, left)
-    if rarely(choose, 4):
+    if rarely(choose, 2):
         program.zero_point("zw", f"{channels}{right}")
     else:
         middle = 128 if right == "ui8" and not rarely(choose, 4) else 0
         program.lines.append(f"%zw = graph.full {middle} : tensor<{channels}{right}>")
     program.dequantised("a", "x", f"{image}x{left}", scales, place)
-    program.dequantised("b", "w", f"16x{inputs}x3x3x{right}", channels, axis)
+    program.dequantised("b", "w", f"{kernel}x{right}", channels, axis)
     program.lines.append(
-        f'%y = graph.conv2d %a, %b, strides = [{step}, {step}], padding = [1, 1, 1, 1], data_layout = "{layout}" '
-        f": (tensor<{image}x{program.real}>, tensor<16x{inputs}x3x3x{program.real}>)"
+        f"%y = graph.conv2d %a, %b, strides = [{step}, {step}], padding = [1, 1, 1, 1], groups = {groups}, "
+        f'data_layout = "{layout}" : (tensor<{image}x{program.real}>, tensor<{kernel}x{program.real}>)'
     )
     return program.text(f"tensor<{result}x{program.real}>")
 

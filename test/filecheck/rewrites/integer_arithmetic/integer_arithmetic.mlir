@@ -38,13 +38,67 @@ func.func @integer_conv2d_of_unsigned_weights(%x: tensor<1x3x8x8xi8>, %w: tensor
   func.return %y : tensor<1x4x6x6xf32>
 }
 
-/// 0 is the least of the weights without signs. It was taken for the middle.
-// CHECK-LABEL: func.func @no_integer_conv2d_of_unsigned_weights(
-func.func @no_integer_conv2d_of_unsigned_weights(%x: tensor<1x3x8x8xi8>, %w: tensor<4x3x3x3xui8>, %s: tensor<f32>) -> tensor<1x4x6x6xf32> {
+/// Weights that have a zero point with signs ask for the sums of windows, of channels first: -128 of 27 terms.
+// CHECK-LABEL: func.func @integer_conv2d_of_zero_points(
+func.func @integer_conv2d_of_zero_points(%x: tensor<1x3x8x8xi8>, %w: tensor<4x3x3x3xui8>, %s: tensor<f32>) -> tensor<1x4x3x3xf32> {
+  // CHECK-DAG: %[[ONES:.*]] = graph.full 1 : tensor<1x1x3x3xi32>
+  // CHECK-DAG: %[[Z:.*]] = graph.full -128 : tensor<i32>
+  // CHECK-DAG: %[[MORE:.*]] = graph.full 6912 : tensor<i32>
+  // CHECK: %[[C:.*]] = graph.conv2d %x, %{{.*}}, strides = [2, 2], out_dtype = i32
+  // CHECK: %[[S:.*]] = graph.subtract %[[C]]
+  // CHECK: %[[X:.*]] = graph.astype %x, dtype = i32
+  // CHECK: %[[CHANNELS:.*]] = graph.sum %[[X]], axis = [1], keepdims = true
+  // CHECK: %[[W:.*]] = graph.conv2d %[[CHANNELS]], %[[ONES]], strides = [2, 2] : (tensor<1x1x8x8xi32>, tensor<1x1x3x3xi32>)
+  // CHECK: %[[R:.*]] = graph.ewise_fma %[[W]], %[[Z]], %[[MORE]]
+  // CHECK: %[[D:.*]] = graph.subtract %[[S]], %[[R]]
+  // CHECK: graph.astype %[[D]], dtype = f32
+  %zx = graph.full 2 : tensor<i8>
+  %zw = graph.full 0 : tensor<ui8>
+  %a = graph.dequantize %x, %s, %zx : (tensor<1x3x8x8xi8>, tensor<f32>, tensor<i8>)
+  %b = graph.dequantize %w, %s, %zw : (tensor<4x3x3x3xui8>, tensor<f32>, tensor<ui8>)
+  %y = graph.conv2d %a, %b, strides = [2, 2] : (tensor<1x3x8x8xf32>, tensor<4x3x3x3xf32>)
+  func.return %y : tensor<1x4x3x3xf32>
+}
+
+/// A window of one pixel is the sum of its channels. Each output has a zero point of its own.
+// CHECK-LABEL: func.func @integer_conv2d_of_points(
+func.func @integer_conv2d_of_points(%x: tensor<1x3x8x8xi8>, %w: tensor<2x3x1x1xui8>, %s: tensor<f32>, %sw: tensor<2xf32>) -> tensor<1x2x8x8xf32> {
+  // CHECK-DAG: %[[SHIFT:.*]] = graph.full 128 : tensor<i32>
+  // CHECK-DAG: %[[ONE:.*]] = graph.full 1 : tensor<i32>
+  // CHECK-DAG: %[[NONE:.*]] = graph.full 0 : tensor<i32>
+  // CHECK: %[[Z:.*]] = graph.astype %{{.*}}, dtype = i32 : (tensor<2xui8>)
+  // CHECK: %[[SIGNED:.*]] = graph.subtract %[[Z]], %[[SHIFT]]
+  // CHECK: %[[C:.*]] = graph.conv2d %x
+  // CHECK: %[[SUMS:.*]] = graph.sum %{{.*}}, axis = [1], keepdims = true
+  // CHECK: %[[SPREAD:.*]] = graph.reshape %[[SIGNED]], shape = [-1, 1, 1]
+  // CHECK: %[[FEWER:.*]] = graph.ewise_fma %[[SUMS]], %[[ONE]], %[[NONE]]
+  // CHECK: %[[R:.*]] = graph.multiply %[[FEWER]], %[[SPREAD]]
+  // CHECK: graph.subtract %[[C]], %[[R]]
+  %zx = graph.full 0 : tensor<i8>
+  %zw = graph.constant dense<[120, 130]> : tensor<2xui8>
+  %a = graph.dequantize %x, %s, %zx : (tensor<1x3x8x8xi8>, tensor<f32>, tensor<i8>)
+  %b = graph.dequantize %w, %sw, %zw, axis = 0 : (tensor<2x3x1x1xui8>, tensor<2xf32>, tensor<2xui8>)
+  %y = graph.conv2d %a, %b : (tensor<1x3x8x8xf32>, tensor<2x3x1x1xf32>)
+  func.return %y : tensor<1x2x8x8xf32>
+}
+
+// CHECK-LABEL: func.func @no_integer_conv2d_of_zero_points_in_groups(
+func.func @no_integer_conv2d_of_zero_points_in_groups(%x: tensor<1x4x8x8xi8>, %w: tensor<4x1x3x3xui8>, %s: tensor<f32>) -> tensor<1x4x6x6xf32> {
   // CHECK: graph.conv2d %{{.*}} -> tensor<1x4x6x6xf32>
-  // REMARK: remark: {{.*}}kept on floats: the zero point of the weights is not in the middle of their range
+  // REMARK: remark: {{.*}}kept on floats: the weights of groups have a zero point that is not in the middle
   %zx = graph.full 0 : tensor<i8>
   %zw = graph.full 0 : tensor<ui8>
+  %a = graph.dequantize %x, %s, %zx : (tensor<1x4x8x8xi8>, tensor<f32>, tensor<i8>)
+  %b = graph.dequantize %w, %s, %zw : (tensor<4x1x3x3xui8>, tensor<f32>, tensor<ui8>)
+  %y = graph.conv2d %a, %b, groups = 4 : (tensor<1x4x8x8xf32>, tensor<4x1x3x3xf32>)
+  func.return %y : tensor<1x4x6x6xf32>
+}
+
+// CHECK-LABEL: func.func @no_integer_conv2d_of_unknown_zero_points(
+func.func @no_integer_conv2d_of_unknown_zero_points(%x: tensor<1x3x8x8xi8>, %w: tensor<4x3x3x3xui8>, %s: tensor<f32>, %zw: tensor<ui8>) -> tensor<1x4x6x6xf32> {
+  // CHECK: graph.conv2d %{{.*}} -> tensor<1x4x6x6xf32>
+  // REMARK: remark: {{.*}}kept on floats: the zero points of the weights are not known
+  %zx = graph.full 0 : tensor<i8>
   %a = graph.dequantize %x, %s, %zx : (tensor<1x3x8x8xi8>, tensor<f32>, tensor<i8>)
   %b = graph.dequantize %w, %s, %zw : (tensor<4x3x3x3xui8>, tensor<f32>, tensor<ui8>)
   %y = graph.conv2d %a, %b : (tensor<1x3x8x8xf32>, tensor<4x3x3x3xf32>)
@@ -123,6 +177,36 @@ func.func @integer_matmul(%x: tensor<2x3x8xi8>, %w: tensor<8x4xi8>, %s: tensor<f
   %b = graph.dequantize %w, %t, %zw : (tensor<8x4xi8>, tensor<4xf32>, tensor<4xi8>)
   %y = graph.matmul %a, %b : (tensor<2x3x8xf32>, tensor<8x4xf32>)
   func.return %y : tensor<2x3x4xf32>
+}
+
+/// Each column has a zero point of its own, which the sums of rows are multiplied by.
+// CHECK-LABEL: func.func @integer_matmul_of_columns(
+func.func @integer_matmul_of_columns(%x: tensor<3x8xi8>, %w: tensor<8x2xi8>, %s: tensor<f32>, %t: tensor<2xf32>) -> tensor<3x2xf32> {
+  // CHECK-DAG: %[[LESS:.*]] = graph.full -16 : tensor<i32>
+  // CHECK: %[[Z:.*]] = graph.astype %{{.*}}, dtype = i32 : (tensor<2xi8>)
+  // CHECK: %[[ROWS:.*]] = graph.sum %{{.*}}, axis = [-1], keepdims = true
+  // CHECK: %[[FEWER:.*]] = graph.ewise_fma %[[ROWS]], %{{.*}}, %[[LESS]]
+  // CHECK: %[[RIGHT:.*]] = graph.multiply %[[FEWER]], %[[Z]]
+  // CHECK: %[[P:.*]] = graph.matmul %x, %w, out_dtype = i32
+  // CHECK: %[[Q:.*]] = graph.subtract %[[P]]
+  // CHECK: graph.subtract %[[Q]], %[[RIGHT]]
+  %zx = graph.full 2 : tensor<i8>
+  %zw = graph.constant dense<[3, -5]> : tensor<2xi8>
+  %a = graph.dequantize %x, %s, %zx : (tensor<3x8xi8>, tensor<f32>, tensor<i8>)
+  %b = graph.dequantize %w, %t, %zw : (tensor<8x2xi8>, tensor<2xf32>, tensor<2xi8>)
+  %y = graph.matmul %a, %b : (tensor<3x8xf32>, tensor<8x2xf32>)
+  func.return %y : tensor<3x2xf32>
+}
+
+// CHECK-LABEL: func.func @no_integer_matmul_of_unknown_zero_points(
+func.func @no_integer_matmul_of_unknown_zero_points(%x: tensor<3x8xi8>, %w: tensor<8x2xi8>, %s: tensor<f32>, %t: tensor<2xf32>, %zw: tensor<2xi8>) -> tensor<3x2xf32> {
+  // CHECK: graph.matmul %{{.*}} -> tensor<3x2xf32>
+  // REMARK: remark: {{.*}}kept on floats: the zero points of the right side are not known
+  %zx = graph.full 2 : tensor<i8>
+  %a = graph.dequantize %x, %s, %zx : (tensor<3x8xi8>, tensor<f32>, tensor<i8>)
+  %b = graph.dequantize %w, %t, %zw : (tensor<8x2xi8>, tensor<2xf32>, tensor<2xi8>)
+  %y = graph.matmul %a, %b : (tensor<3x8xf32>, tensor<8x2xf32>)
+  func.return %y : tensor<3x2xf32>
 }
 
 // CHECK-LABEL: func.func @no_integer_matmul(

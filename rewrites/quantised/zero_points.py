@@ -1,0 +1,143 @@
+"""
+What the zero points of two operands add to sums of products of their bytes, for the builders of products.
+
+With K terms in each sum
+
+    sum (a - za) * (b - zb) = sum a * b - za * sum b - zb * (sum a - K * za)
+
+Right operands have signs: an unsigned byte less 128 is a signed one, and the zero point goes with it.
+Source: B. Jacob et al., Quantization and Training of Neural Networks for Efficient Integer-Arithmetic-Only Inference,
+CVPR 2018, section 2.3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from xdsl.ir import SSAValue
+
+from ...core.derived_weights import sums_key
+from ...core.ir.walk import ops_of
+from ...dialects.graph.base import plain_properties
+from ...dialects.graph.constants import WeightOp
+from ...dialects.graph.contraction import MatmulOp
+from ...dialects.graph.movement import PermuteDimsOp
+from ...dialects.graph.quantisation import DequantizeOp
+from ...dialects.graph.shapes import Shaped
+from ...dialects.graph.signature import tensor_type
+from ...patterns.language.constants import splat_number
+from ...patterns.language.match import Index, Match, Session
+from ..inference.quantisation import converted, dtype_of, emit, shape_of
+from .moves import FLIP, full
+from .scales import is_prepared
+
+
+def middle(x: SSAValue) -> int:
+    """Returns the zero point of bytes that is 0 once they have a sign."""
+    return FLIP if dtype_of(x) == "ui8" else 0
+
+
+def signed(match: Match, op: DequantizeOp) -> tuple[SSAValue, int | SSAValue]:
+    """
+    Returns the bytes of `op` with signs, and their zero point: a number, or where there are several a tensor of i32.
+    """
+    x, _, zeros = op.operands
+    number, shift = splat_number(zeros), middle(x)
+    zero: int | SSAValue
+    if number is not None:
+        zero = int(number) - shift
+    else:
+        zero = converted(match, zeros, "i32")
+        zero = emit(match, "subtract", zero, full(match, shift, "i32")) if shift else zero
+    if not shift:
+        return x, zero
+    return emit(match, "astype", emit(match, "bitwise_xor", x, full(match, FLIP, "ui8")), dtype="i8"), zero
+
+
+def as_it_is(op: DequantizeOp) -> tuple[SSAValue, int]:
+    """Returns the bytes of `op`, and their zero point. Those of a left operand may have signs or none."""
+    number = splat_number(op.operands[2])
+    assert number is not None
+    return op.operands[0], int(number)
+
+
+def sums_along(match: Match, x: SSAValue, axes: Sequence[int]) -> SSAValue:
+    """Returns sums of bytes along axes, which stay, in 32 bits."""
+    return emit(match, "sum", converted(match, x, "i32"), axis=list(axes), keepdims=True)
+
+
+def sums_of_weight(match: Match, x: SSAValue, axis: int, factor: int) -> SSAValue | None:
+    """
+    Returns the sums of bytes with signs for each index of an axis, times a factor, where a weight has the bytes.
+
+    A key of its own names them (`core.derived_weights`), so that no kernel need sum up the weight. The matrices of a
+    batch have none together.
+    """
+    owner, rank = x.owner, len(shape_of(x))
+    axis %= rank
+    if isinstance(owner, PermuteDimsOp):
+        axes = plain_properties(owner)["axes"]
+        axis = (tuple(reversed(range(rank))) if axes is None else axes)[axis] % rank
+        owner = owner.operands[0].owner
+    if not isinstance(owner, WeightOp):
+        return None
+    type_ = tensor_type(Shaped((shape_of(owner.results[0])[axis],), "i32"))
+    return match.add(WeightOp(sums_key(owner.weight_key, axis, factor), type_)).results[0]
+
+
+def sums_of_windows(match: Match, image: SSAValue, kernel: Sequence[int], properties: dict[str, Any]) -> SSAValue:
+    """
+    Returns the sums of the windows of a convolution in one group, without padding and with one channel. `kernel` is the
+    shape of its weights. Channels are summed up first, so that a window is a sum of few numbers.
+    """
+    layout = properties["kernel_layout"]
+    window = tuple(1 if name in "OI" else size for size, name in zip(kernel, layout, strict=True))
+    sums = sums_along(match, image, [properties["data_layout"].index("C")])
+    if set(window) == {1} and properties["strides"] == (1, 1):
+        return sums
+    return emit(match, "conv2d", sums, full(match, 1, "i32", window), **{**properties, "out_dtype": None})
+
+
+def times(match: Match, factor: int, sums: SSAValue, more: int = 0) -> SSAValue:
+    """
+    Returns `factor * sums + more` in one op, which stays as it is for all numbers. So layers whose zero points differ
+    share a kernel, also where one has 1 or -1.
+    """
+    return emit(match, "ewise_fma", sums, full(match, factor, "i32"), full(match, more, "i32"))
+
+
+def added_by_right(match: Match, zero: int | SSAValue, sums: SSAValue, least: int) -> SSAValue:
+    """Returns what the zero point of the right operand adds: `zero * (sums - least)`, of sums of the left one."""
+    if isinstance(zero, int):
+        return times(match, zero, sums, -zero * least)
+    return emit(match, "multiply", times(match, 1, sums, -least), zero)
+
+
+class RightZeros(Index):
+    """
+    The zero points of right operands that are computed, as in attention.
+
+    Where most are something else than 0, those that are 0 by chance get the same sums, times 0. So all layers share
+    their kernels.
+    """
+
+    def __init__(self, session: Session):
+        super().__init__(session)
+        self._is_rare: bool | None = None
+
+    def is_exception(self, match: Match, kernel: DequantizeOp) -> bool:
+        """Returns whether a zero point is 0, but those of most others are not. The first question counts them."""
+        if self._is_rare is None:
+            products = ops_of(self.session.scope, MatmulOp)
+            found = [self._is_zero(match, op.operands[1].owner) for op in products]
+            self._is_rare = found.count(False) > found.count(True)
+        return self._is_rare and self._is_zero(match, kernel) is True
+
+    @staticmethod
+    def _is_zero(match: Match, kernel: object) -> bool | None:
+        """Returns whether the zero point is 0, or `None` for weights and what is not known."""
+        if not isinstance(kernel, DequantizeOp) or is_prepared(match, kernel.operands[0]):
+            return None
+        number = splat_number(kernel.operands[2])
+        return None if number is None else number == 0
