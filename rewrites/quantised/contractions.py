@@ -70,7 +70,9 @@ def zero_points_of_outputs(match: Match, op: DequantizeOp) -> bool:
     return splat_number(zero) is not None or (shape_of(zero) != () and is_prepared(match, zero))
 
 
-@condition("middle-in-groups", protects="cost", otherwise="the {1} of groups have a zero point that is not in the middle")
+@condition(
+    "middle-in-groups", protects="cost", otherwise="the {1} of groups have a zero point that is not in the middle"
+)
 def middle_in_groups(match: Match, op: Conv2dOp, kernel: DequantizeOp) -> bool:
     """
     The convolution has one group, or the zero point of its weights is 0 once they have a sign. A zero point asks for

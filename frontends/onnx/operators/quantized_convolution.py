@@ -99,16 +99,20 @@ def _conv(
         sums = sums_of(b, c, tuple(range(1, w.rank)))
         result = b.subtract(result, times(b, a_zero, in_shape(b, sums, (-1, *(1,) * (x.rank - 2)))))
     if c_zero is not None:
-        sums = _windows(b, a, _ones(w), window, groups)
+        sums = _sums_of_windows(b, a, w, window)
         if a_zero is not None:
             sums = b.subtract(sums, times(b, a_zero, KnownValue(int32(terms))))
         result = b.subtract(result, b.multiply(_per_channel(b, c_zero, x), sums))
     return result
 
 
-def _ones(w: Value) -> Value:
-    """A filter that sums up."""
-    return KnownValue(np.ones((1, *(dim or 0 for dim in w.shape[1:])), np.int8))
+def _sums_of_windows(b: GraphBuilder, x: Value, w: Value, window: Window) -> Value:
+    """The sums of windows over all channels, which are summed up first. So a window is a sum of few numbers."""
+    sums = sums_of(b, x, 1)
+    if {*window.kernel, *window.strides} == {1}:
+        return sums
+    ones = KnownValue(np.ones((1, 1, *(dim or 0 for dim in w.shape[2:])), np.int32))
+    return convolve(b, sums, ones, window.bare(), 1)
 
 
 def _padded(b: GraphBuilder, x: Value, zero_point: Value | None, window: Window) -> Value:
@@ -124,8 +128,7 @@ def _padded(b: GraphBuilder, x: Value, zero_point: Value | None, window: Window)
 
 def _windows(b: GraphBuilder, x: Value, w: Value, window: Window, groups: int) -> Value:
     """The sums of windows without padding, in 32 bits."""
-    rank = x.rank - 2
-    window = replace(window, before=(0,) * rank, after=(0,) * rank)
+    window = window.bare()
     axes = _axes_into_channels(x, w, window) if x.dtype in ("i8", "ui8") and groups == 1 else 0
     if axes:
         x, w, window = _with_axes_in_channels(b, x, w, window, axes)
@@ -147,9 +150,7 @@ def _wide_windows(b: GraphBuilder, x: Value, w: Value, window: Window, groups: i
     terms = prod(-1 if dim is None else dim for dim in w.shape[1:])
     if not 0 <= terms * 255 * 255 <= LARGEST_EXACT:
         return _windows(b, x, w, window, groups)
-    rank = x.rank - 2
-    window = replace(window, before=(0,) * rank, after=(0,) * rank)
-    sums = convolve(b, b.astype(x, dtype="f32"), b.astype(w, dtype="f32"), window, groups)
+    sums = convolve(b, b.astype(x, dtype="f32"), b.astype(w, dtype="f32"), window.bare(), groups)
     return b.astype(sums, dtype="i32")
 
 

@@ -85,7 +85,7 @@ func.func @integer_conv2d_of_points(%x: tensor<1x3x8x8xi8>, %w: tensor<2x3x1x1xu
 // CHECK-LABEL: func.func @no_integer_conv2d_of_zero_points_in_groups(
 func.func @no_integer_conv2d_of_zero_points_in_groups(%x: tensor<1x4x8x8xi8>, %w: tensor<4x1x3x3xui8>, %s: tensor<f32>) -> tensor<1x4x6x6xf32> {
   // CHECK: graph.conv2d %{{.*}} -> tensor<1x4x6x6xf32>
-  // REMARK: remark: {{.*}}kept on floats: the weights of groups have a zero point that is not in the middle
+  // REMARK: remark: {{.*}}kept on floats: the weights of groups have a zero point off the middle
   %zx = graph.full 0 : tensor<i8>
   %zw = graph.full 0 : tensor<ui8>
   %a = graph.dequantize %x, %s, %zx : (tensor<1x4x8x8xi8>, tensor<f32>, tensor<i8>)
