@@ -22,12 +22,14 @@ from ...patterns.language.match import Match, as_value
 from ...patterns.language.registry import Thing, builder, condition
 from ...te.dtypes import SMALL_INTEGERS
 from ..inference.quantisation import dtype_of, emit, shape_of
+from .moves import full
 from .scales import is_prepared, product, reshaped
 from .zero_points import (
+    WORDS,
     RightZeros,
     added_by_right,
-    as_it_is,
     middle,
+    parts,
     signed,
     sums_along,
     sums_of_weight,
@@ -41,6 +43,8 @@ LEAST_EXTENT: Final = 16
 MOST_TERMS: Final = 1 << 15
 """Sums of so many products of differences of bytes stay below 2^31."""
 
+BYTE_VALUES: Final = 1 << 8
+
 LARGEST_EXACT: Final = 1 << 24
 """All integers up to this one are numbers of f32, so sums of integers are exact in any order while none exceeds it."""
 
@@ -49,6 +53,12 @@ LARGEST_EXACT: Final = 1 << 24
 def byte(match: Match, thing: Thing) -> bool:
     """The elements are of type i8 or ui8."""
     return dtype_of(as_value(thing)) in BYTES
+
+
+@condition("byte-or-word", otherwise="the {0} is no tensor of integers of 8 or 16 bits")
+def byte_or_word(match: Match, thing: Thing) -> bool:
+    """The elements are integers of 8 or 16 bits."""
+    return dtype_of(as_value(thing)) in (*BYTES, *WORDS)
 
 
 @condition("byte-or-less")
@@ -70,15 +80,16 @@ def zero_points_of_outputs(match: Match, op: DequantizeOp) -> bool:
     return splat_number(zero) is not None or (shape_of(zero) != () and is_prepared(match, zero))
 
 
-@condition(
-    "middle-in-groups", protects="cost", otherwise="the {1} of groups have a zero point that is not in the middle"
-)
-def middle_in_groups(match: Match, op: Conv2dOp, kernel: DequantizeOp) -> bool:
+@condition("plain-in-groups", protects="cost", otherwise="there is no kernel for groups of words or with zero points")
+def plain_in_groups(match: Match, op: Conv2dOp, data: DequantizeOp, kernel: DequantizeOp) -> bool:
     """
-    The convolution has one group, or the zero point of its weights is 0 once they have a sign. A zero point asks for
-    sums of windows, and those of few channels take as long as the products.
+    The convolution has one group, or its image has bytes and the zero point of its weights is 0 once they have a sign.
+    Words are two convolutions, and a zero point of weights asks for sums of windows. In groups of few channels both
+    take longer than floats.
     """
-    return plain_properties(op)["groups"] == 1 or splat_number(kernel.operands[2]) == middle(kernel.operands[0])
+    if plain_properties(op)["groups"] == 1:
+        return True
+    return dtype_of(data.operands[0]) in BYTES and splat_number(kernel.operands[2]) == middle(kernel.operands[0])
 
 
 @condition("scales-of-outputs", otherwise="the scales of the {1} are not those of output channels or columns")
@@ -132,38 +143,62 @@ def _terms(op: Conv2dOp | MatmulOp) -> int:
     return -1 if DYNAMIC_INDEX in terms else prod(terms)
 
 
-def _scaled(match: Match, sums: SSAValue, op: Operation, data: DequantizeOp, scales: SSAValue) -> Sequence[SSAValue]:
-    """Returns the real numbers that `sums` stand for."""
+def _scaled(
+    match: Match, sums: Sequence[SSAValue], op: Operation, data: DequantizeOp, scales: SSAValue
+) -> Sequence[SSAValue]:
+    """Returns the real numbers that sums stand for: those of bytes, or of the upper and the lower bytes of words."""
     factor = product(match, data.operands[1], scales)
-    real = emit(match, "astype", sums, dtype="f32")
+    real, *lower = (emit(match, "astype", each, dtype="f32") for each in sums)
+    for each in lower:
+        real = emit(match, "ewise_fma", real, full(match, BYTE_VALUES, "f32"), each)
     return match.create("graph.multiply", [real, factor], [op.results[0].type]).results
 
 
 @builder("integer-conv2d")
 def integer_conv2d(match: Match, op: Conv2dOp, data: DequantizeOp, kernel: DequantizeOp) -> Sequence[SSAValue]:
-    """The convolution of bytes. Padding has the value of the zero point, so that every window has as many terms."""
+    """
+    The convolution of bytes, or of the two bytes of words. Padding has the value of the zero point, so that every
+    window has as many terms.
+    """
+    weights = signed(match, kernel)
+    sums = [_sums_of_conv2d(match, op, *part, kernel, *weights) for part in parts(match, data)]
+    scales = kernel.operands[1]
+    if shape_of(scales):
+        scales = reshaped(match, scales, _spread(op))
+    return _scaled(match, sums, op, data, scales)
+
+
+def _spread(op: Conv2dOp) -> list[int]:
+    """Returns the shape in which a vector of channels broadcasts against images."""
+    return [-1, *[1] * (3 - _channels(op))]
+
+
+def _sums_of_conv2d(
+    match: Match,
+    op: Conv2dOp,
+    image: SSAValue,
+    zero: int,
+    kernel: DequantizeOp,
+    weights: SSAValue,
+    other: int | SSAValue,
+) -> SSAValue:
+    """Returns the sums of products of bytes, less what the zero points of both add."""
     properties = plain_properties(op)
-    image, zero = as_it_is(data)
-    weights, other = signed(match, kernel)
     image = _padded(match, image, zero, properties)
     inside = {**properties, "padding": (0, 0, 0, 0), "out_dtype": "i32"}
     sums = _windows(match, image, weights, inside)
-    layout, channels = properties["kernel_layout"], _channels(op)
-    spread = [-1, *[1] * (3 - channels)]
+    layout = properties["kernel_layout"]
     if zero:
         less = sums_of_weight(match, kernel.operands[0], layout.index("O"), zero)
         if less is None:
             over = [axis for axis, name in enumerate(layout) if name != "O"]
             less = times(match, zero, sums_along(match, weights, over))
-        sums = emit(match, "subtract", sums, emit(match, "reshape", less, shape=spread))
+        sums = emit(match, "subtract", sums, emit(match, "reshape", less, shape=_spread(op)))
     if other != 0:
         windows = sums_of_windows(match, image, shape_of(weights), inside)
-        other = other if isinstance(other, int) else reshaped(match, other, spread)
+        other = other if isinstance(other, int) else reshaped(match, other, _spread(op))
         sums = emit(match, "subtract", sums, added_by_right(match, other, windows, zero * _terms(op)))
-    scales = kernel.operands[1]
-    if shape_of(scales):
-        scales = reshaped(match, scales, spread)
-    return _scaled(match, sums, op, data, scales)
+    return sums
 
 
 @builder("groups-on-floats")
@@ -211,14 +246,30 @@ def _padded(match: Match, image: SSAValue, zero: int, properties: dict[str, Any]
 @builder("integer-matmul")
 def integer_matmul(match: Match, op: MatmulOp, data: DequantizeOp, kernel: DequantizeOp) -> Sequence[SSAValue] | None:
     """
-    The product of bytes, less what the zero points add. Declines operands of two float types.
+    The product of bytes, or of the two bytes of words, less what the zero points add. Declines operands of two float
+    types.
 
     A right zero point of 0 that is an exception among activations is like the others.
     """
     if dtype_of(data.operands[1]) != dtype_of(kernel.operands[1]):
         return None
     is_exception = match.session.index(RightZeros).is_exception(match, kernel)
-    (left, a), (right, b) = as_it_is(data), signed(match, kernel)
+    right, b = signed(match, kernel)
+    sums = [_sums_of_matmul(match, op, *part, kernel, right, b, is_exception) for part in parts(match, data)]
+    return _scaled(match, sums, op, data, kernel.operands[1])
+
+
+def _sums_of_matmul(
+    match: Match,
+    op: MatmulOp,
+    left: SSAValue,
+    a: int,
+    kernel: DequantizeOp,
+    right: SSAValue,
+    b: int | SSAValue,
+    is_exception: bool,
+) -> SSAValue:
+    """Returns the sums of products of bytes, less what the zero points of both add."""
     less: list[SSAValue] = []
     if a:
         sums = sums_of_weight(match, kernel.operands[0], -1, a) if len(shape_of(right)) == 2 else None
@@ -229,4 +280,4 @@ def integer_matmul(match: Match, op: MatmulOp, data: DequantizeOp, kernel: Dequa
     sums = emit(match, "matmul", left, right, out_dtype="i32")
     for each in less:
         sums = emit(match, "subtract", sums, each)
-    return _scaled(match, sums, op, data, kernel.operands[1])
+    return sums

@@ -63,15 +63,15 @@ pattern.rule "integer-table-of-two" quantised doc "quantize(f(a, b)) is looked u
 pattern.rule "integer-conv2d" quantised doc "conv2d(dequantize(x), dequantize(w)) = f32(conv2d(x, w)) * scales - zero points * sums * scales"
   : conv2d(dequantize(%input, %input_scale, %input_zero_point) as %image,
     dequantize(%kernel, _, _) as %weights) => @integer-conv2d(%root, %image, %weights)
-  where float32(%root), {byte(%input), byte(%kernel), one-scale(%input_scale), known-zero-point(%input_zero_point),
-    zero-points-of-outputs(%weights), middle-in-groups(%root, %weights), scales-of-outputs(%root, %weights),
+  where float32(%root), {byte-or-word(%input), byte(%kernel), one-scale(%input_scale), known-zero-point(%input_zero_point),
+    zero-points-of-outputs(%weights), plain-in-groups(%root, %image, %weights), scales-of-outputs(%root, %weights),
     byte-kernel(%root), sums-fit(%root)}
     remark "kept on floats: {why}"
 
 pattern.rule "integer-matmul" quantised doc "matmul(dequantize(x), dequantize(w)) = f32(matmul(x, w)) * scales - zero points * sums * scales"
   : matmul(dequantize(%left_operand, %left_scale, %left_zero_point) as %left_side,
     dequantize(%right_operand, _, _) as %right_side) => @integer-matmul(%root, %left_side, %right_side)
-  where float32(%root), {byte(%left_operand), byte(%right_operand), one-scale(%left_scale), sums-fit(%root),
+  where float32(%root), {byte-or-word(%left_operand), byte(%right_operand), one-scale(%left_scale), sums-fit(%root),
     known-zero-point(%left_zero_point), zero-points-of-outputs(%right_side), scales-of-outputs(%root, %right_side)}
     remark "kept on floats: {why}"
 

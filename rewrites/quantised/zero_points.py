@@ -13,7 +13,7 @@ CVPR 2018, section 2.3.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 from xdsl.ir import SSAValue
 
@@ -31,6 +31,11 @@ from ...patterns.language.match import Index, Match, Session
 from ..inference.quantisation import converted, dtype_of, emit, shape_of
 from .moves import FLIP, full
 from .scales import is_prepared
+
+WORDS: Final = ("i16", "ui16")
+
+FLIP_OF_WORDS: Final = 1 << 15
+"""What words with signs and those without differ by."""
 
 
 def middle(x: SSAValue) -> int:
@@ -55,11 +60,22 @@ def signed(match: Match, op: DequantizeOp) -> tuple[SSAValue, int | SSAValue]:
     return emit(match, "astype", emit(match, "bitwise_xor", x, full(match, FLIP, "ui8")), dtype="i8"), zero
 
 
-def as_it_is(op: DequantizeOp) -> tuple[SSAValue, int]:
-    """Returns the bytes of `op`, and their zero point. Those of a left operand may have signs or none."""
-    number = splat_number(op.operands[2])
+def parts(match: Match, op: DequantizeOp) -> list[tuple[SSAValue, int]]:
+    """
+    Returns the bytes of a left operand as they are, with or without signs, and their zero point. Of words these are the
+    upper bytes and then the lower ones, both without signs, with the two bytes of the zero point.
+    """
+    x, number = op.operands[0], splat_number(op.operands[2])
     assert number is not None
-    return op.operands[0], int(number)
+    zero = int(number)
+    if dtype_of(x) not in WORDS:
+        return [(x, zero)]
+    if dtype_of(x) == "i16":
+        flipped = emit(match, "bitwise_xor", x, full(match, -FLIP_OF_WORDS, "i16"))
+        x, zero = emit(match, "astype", flipped, dtype="ui16"), zero + FLIP_OF_WORDS
+    upper = emit(match, "astype", emit(match, "right_shift", x, full(match, 8, "ui16")), dtype="ui8")
+    lower = emit(match, "astype", emit(match, "bitwise_and", x, full(match, 255, "ui16")), dtype="ui8")
+    return [(upper, zero >> 8), (lower, zero & 255)]
 
 
 def sums_along(match: Match, x: SSAValue, axes: Sequence[int]) -> SSAValue:
