@@ -73,13 +73,6 @@ def float32(match: Match, thing: Thing) -> bool:
     return dtype_of(as_value(thing)) == "f32"
 
 
-@condition("zero-points-of-outputs", otherwise="the zero points of the {0} are not known")
-def zero_points_of_outputs(match: Match, op: DequantizeOp) -> bool:
-    """There is one zero point that is known, or constants or weights hold one for each scale."""
-    zero = op.operands[2]
-    return splat_number(zero) is not None or (shape_of(zero) != () and is_prepared(match, zero))
-
-
 @condition("plain-in-groups", protects="cost", otherwise="there is no kernel for groups of words or with zero points")
 def plain_in_groups(match: Match, op: Conv2dOp, data: DequantizeOp, kernel: DequantizeOp) -> bool:
     """
@@ -94,7 +87,7 @@ def plain_in_groups(match: Match, op: Conv2dOp, data: DequantizeOp, kernel: Dequ
 
 @condition("scales-of-outputs", otherwise="the scales of the {1} are not those of output channels or columns")
 def scales_of_outputs(match: Match, op: Conv2dOp | MatmulOp, kernel: DequantizeOp) -> bool:
-    """The right operand has one scale, or one for each output channel or column."""
+    """The right operand has one scale and zero point, or one for each output channel or column."""
     if not shape_of(kernel.operands[1]):
         return True
     properties = plain_properties(kernel)

@@ -64,7 +64,7 @@ pattern.rule "integer-conv2d" quantised doc "conv2d(dequantize(x), dequantize(w)
   : conv2d(dequantize(%input, %input_scale, %input_zero_point) as %image,
     dequantize(%kernel, _, _) as %weights) => @integer-conv2d(%root, %image, %weights)
   where float32(%root), {byte-or-word(%input), byte(%kernel), one-scale(%input_scale), known-zero-point(%input_zero_point),
-    zero-points-of-outputs(%weights), plain-in-groups(%root, %image, %weights), scales-of-outputs(%root, %weights),
+    plain-in-groups(%root, %image, %weights), scales-of-outputs(%root, %weights),
     byte-kernel(%root), sums-fit(%root)}
     remark "kept on floats: {why}"
 
@@ -72,7 +72,7 @@ pattern.rule "integer-matmul" quantised doc "matmul(dequantize(x), dequantize(w)
   : matmul(dequantize(%left_operand, %left_scale, %left_zero_point) as %left_side,
     dequantize(%right_operand, _, _) as %right_side) => @integer-matmul(%root, %left_side, %right_side)
   where float32(%root), {byte-or-word(%left_operand), byte(%right_operand), one-scale(%left_scale), sums-fit(%root),
-    known-zero-point(%left_zero_point), zero-points-of-outputs(%right_side), scales-of-outputs(%root, %right_side)}
+    known-zero-point(%left_zero_point), scales-of-outputs(%root, %right_side)}
     remark "kept on floats: {why}"
 
 pattern.rule "integer-groups" doc "conv2d(x, w) = i32(conv2d(f32(x), f32(w))) for bytes in groups of few channels, whose sums are numbers of f32"

@@ -12,7 +12,9 @@ from .hints import GENERATORS, Generator
 
 BYTES: Final = ("i8", "ui8")
 
-EDGE: Final = {"i8": (-128, 127), "ui8": (255, 0)}
+WORDS: Final = ("i16", "ui16")
+
+EDGE: Final = {"i8": (-128, 127), "ui8": (255, 0), "i16": (-32768, 32767), "ui16": (65535, 0)}
 """A number and a zero point as far apart as they can be."""
 
 
@@ -22,7 +24,8 @@ def _text(lines: list[str], arguments: Sequence[str], result: str) -> str:
 
 
 def _literal(choose: Chooser, name: str, dtype: str, extents: str = "") -> str:
-    return f"%{name} = graph.full {choose.element((0, 1, 3, 100))} : tensor<{extents}{dtype}>"
+    number = choose.element((0, 100, 300, 20000) if dtype in WORDS else (0, 1, 3, 100))
+    return f"%{name} = graph.full {number} : tensor<{extents}{dtype}>"
 
 
 def _scales(choose: Chooser, name: str, dtype: str = "f32") -> str:
@@ -181,7 +184,8 @@ def product_of_bytes(choose: Chooser) -> str:
     bits hold.
     """
     left, right = (choose.element(("i16", "i32") if rarely(choose, 8) else BYTES) for _ in range(2))
-    if rarely(choose, 8) and left in EDGE and right in EDGE:
+    left = choose.element(WORDS) if rarely(choose, 4) else left
+    if rarely(choose, 8) and left in EDGE and right in BYTES:
         return _long_product(choose, left, right)
     program = _Program(choose, choose.element(("f32", "f32", "f32", "f32", "f64")))
     columns, axis = choose.element((("", 1), ("5x", 1), ("7x", 0)))
@@ -216,7 +220,8 @@ def _long_product(choose: Chooser, left: str, right: str) -> str:
 def convolution_of_bytes(choose: Chooser) -> str:
     """A convolution of bytes, now and then of other integers or floats, or with scales of other axes."""
     left, right = (choose.element(("i16", "i32") if rarely(choose, 10) else BYTES) for _ in range(2))
-    if rarely(choose, 10) and left in EDGE and right in EDGE:
+    left = choose.element(WORDS) if rarely(choose, 4) else left
+    if rarely(choose, 10) and left in EDGE and right in BYTES:
         return _wide_convolution(choose, left, right)
     program = _Program(choose, choose.element(("f32", "f32", "f32", "f32", "f64")))
     (inputs, groups), layout = choose.element(((2, 1), (6, 1), (6, 1), (16, 16))), choose.element(("NCHW", "NHWC"))

@@ -85,7 +85,7 @@ func.func @integer_conv2d_of_points(%x: tensor<1x3x8x8xi8>, %w: tensor<2x3x1x1xu
 // CHECK-LABEL: func.func @no_integer_conv2d_of_zero_points_in_groups(
 func.func @no_integer_conv2d_of_zero_points_in_groups(%x: tensor<1x4x8x8xi8>, %w: tensor<4x1x3x3xui8>, %s: tensor<f32>) -> tensor<1x4x6x6xf32> {
   // CHECK: graph.conv2d %{{.*}} -> tensor<1x4x6x6xf32>
-  // REMARK: remark: {{.*}}kept on floats: the weights of groups have a zero point off the middle
+  // REMARK: remark: {{.*}}kept on floats: there is no kernel for groups of words or with zero points
   %zx = graph.full 0 : tensor<i8>
   %zw = graph.full 0 : tensor<ui8>
   %a = graph.dequantize %x, %s, %zx : (tensor<1x4x8x8xi8>, tensor<f32>, tensor<i8>)
@@ -94,14 +94,52 @@ func.func @no_integer_conv2d_of_zero_points_in_groups(%x: tensor<1x4x8x8xi8>, %w
   func.return %y : tensor<1x4x6x6xf32>
 }
 
-// CHECK-LABEL: func.func @no_integer_conv2d_of_unknown_zero_points(
-func.func @no_integer_conv2d_of_unknown_zero_points(%x: tensor<1x3x8x8xi8>, %w: tensor<4x3x3x3xui8>, %s: tensor<f32>, %zw: tensor<ui8>) -> tensor<1x4x6x6xf32> {
-  // CHECK: graph.conv2d %{{.*}} -> tensor<1x4x6x6xf32>
-  // REMARK: remark: {{.*}}kept on floats: the zero points of the weights are not known
+/// A zero point of weights need not be known.
+// CHECK-LABEL: func.func @integer_conv2d_of_given_zero_point(
+func.func @integer_conv2d_of_given_zero_point(%x: tensor<1x3x8x8xi8>, %w: tensor<4x3x1x1xi8>, %s: tensor<f32>, %zw: tensor<i8>) -> tensor<1x4x8x8xf32> {
+  // CHECK: %[[Z:.*]] = graph.astype %zw, dtype = i32
+  // CHECK: %[[SPREAD:.*]] = graph.reshape %[[Z]], shape = [-1, 1, 1]
+  // CHECK: graph.multiply %{{.*}}, %[[SPREAD]] : (tensor<1x1x8x8xi32>, tensor<1x1x1xi32>)
   %zx = graph.full 0 : tensor<i8>
   %a = graph.dequantize %x, %s, %zx : (tensor<1x3x8x8xi8>, tensor<f32>, tensor<i8>)
-  %b = graph.dequantize %w, %s, %zw : (tensor<4x3x3x3xui8>, tensor<f32>, tensor<ui8>)
-  %y = graph.conv2d %a, %b : (tensor<1x3x8x8xf32>, tensor<4x3x3x3xf32>)
+  %b = graph.dequantize %w, %s, %zw : (tensor<4x3x1x1xi8>, tensor<f32>, tensor<i8>)
+  %y = graph.conv2d %a, %b : (tensor<1x3x8x8xf32>, tensor<4x3x1x1xf32>)
+  func.return %y : tensor<1x4x8x8xf32>
+}
+
+/// The image of words is two of bytes, the upper ones 256 times as much as the lower ones. Padding has the two bytes of
+/// the zero point, 0x8005 once it has no sign.
+// CHECK-LABEL: func.func @integer_conv2d_of_words(
+func.func @integer_conv2d_of_words(%x: tensor<1x3x8x8xi16>, %w: tensor<4x3x3x3xi8>, %s: tensor<f32>) -> tensor<1x4x8x8xf32> {
+  // CHECK-DAG: %[[VALUES:.*]] = graph.full 256.0 : tensor<f32>
+  // CHECK-DAG: %[[SIGN:.*]] = graph.full -32768 : tensor<i16>
+  // CHECK: %[[FLIPPED:.*]] = graph.bitwise_xor %x, %[[SIGN]]
+  // CHECK: %[[WORDS:.*]] = graph.astype %[[FLIPPED]], dtype = ui16
+  // CHECK: graph.right_shift %[[WORDS]]
+  // CHECK: graph.bitwise_and %[[WORDS]]
+  // CHECK: graph.pad %{{.*}}, pad_width = [0, 0, 0, 0, 1, 1, 1, 1], value = 128 : (tensor<1x3x8x8xui8>)
+  // CHECK: graph.pad %{{.*}}, pad_width = [0, 0, 0, 0, 1, 1, 1, 1], value = 5 : (tensor<1x3x8x8xui8>)
+  // CHECK: graph.conv2d %{{.*}}, %w, out_dtype = i32
+  // CHECK: %[[UPPER:.*]] = graph.astype %{{.*}}, dtype = f32 : (tensor<1x4x8x8xi32>)
+  // CHECK: %[[LOWER:.*]] = graph.astype %{{.*}}, dtype = f32 : (tensor<1x4x8x8xi32>)
+  // CHECK: graph.ewise_fma %[[UPPER]], %[[VALUES]], %[[LOWER]]
+  %zx = graph.full 5 : tensor<i16>
+  %zw = graph.full 0 : tensor<i8>
+  %a = graph.dequantize %x, %s, %zx : (tensor<1x3x8x8xi16>, tensor<f32>, tensor<i16>)
+  %b = graph.dequantize %w, %s, %zw : (tensor<4x3x3x3xi8>, tensor<f32>, tensor<i8>)
+  %y = graph.conv2d %a, %b, padding = [1, 1, 1, 1] : (tensor<1x3x8x8xf32>, tensor<4x3x3x3xf32>)
+  func.return %y : tensor<1x4x8x8xf32>
+}
+
+// CHECK-LABEL: func.func @no_integer_conv2d_of_words_in_groups(
+func.func @no_integer_conv2d_of_words_in_groups(%x: tensor<1x4x8x8xui16>, %w: tensor<4x1x3x3xi8>, %s: tensor<f32>) -> tensor<1x4x6x6xf32> {
+  // CHECK: graph.conv2d %{{.*}} -> tensor<1x4x6x6xf32>
+  // REMARK: remark: {{.*}}kept on floats: there is no kernel for groups of words or with zero points
+  %zx = graph.full 0 : tensor<ui16>
+  %zw = graph.full 0 : tensor<i8>
+  %a = graph.dequantize %x, %s, %zx : (tensor<1x4x8x8xui16>, tensor<f32>, tensor<ui16>)
+  %b = graph.dequantize %w, %s, %zw : (tensor<4x1x3x3xi8>, tensor<f32>, tensor<i8>)
+  %y = graph.conv2d %a, %b, groups = 4 : (tensor<1x4x8x8xf32>, tensor<4x1x3x3xf32>)
   func.return %y : tensor<1x4x6x6xf32>
 }
 
@@ -198,15 +236,43 @@ func.func @integer_matmul_of_columns(%x: tensor<3x8xi8>, %w: tensor<8x2xi8>, %s:
   func.return %y : tensor<3x2xf32>
 }
 
-// CHECK-LABEL: func.func @no_integer_matmul_of_unknown_zero_points(
-func.func @no_integer_matmul_of_unknown_zero_points(%x: tensor<3x8xi8>, %w: tensor<8x2xi8>, %s: tensor<f32>, %t: tensor<2xf32>, %zw: tensor<2xi8>) -> tensor<3x2xf32> {
-  // CHECK: graph.matmul %{{.*}} -> tensor<3x2xf32>
-  // REMARK: remark: {{.*}}kept on floats: the zero points of the right side are not known
-  %zx = graph.full 2 : tensor<i8>
-  %a = graph.dequantize %x, %s, %zx : (tensor<3x8xi8>, tensor<f32>, tensor<i8>)
-  %b = graph.dequantize %w, %t, %zw : (tensor<8x2xi8>, tensor<2xf32>, tensor<2xi8>)
-  %y = graph.matmul %a, %b : (tensor<3x8xf32>, tensor<8x2xf32>)
-  func.return %y : tensor<3x2xf32>
+/// A left operand of words is two of bytes, and so is its zero point: 770 is 3 and 2.
+// CHECK-LABEL: func.func @integer_matmul_of_words(
+func.func @integer_matmul_of_words(%x: tensor<3x8xui16>, %w: tensor<8x4xi8>, %s: tensor<f32>, %t: tensor<4xf32>) -> tensor<3x4xf32> {
+  // CHECK-DAG: %[[VALUES:.*]] = graph.full 256.0 : tensor<f32>
+  // CHECK-DAG: %[[TWO:.*]] = graph.full 2 : tensor<i32>
+  // CHECK-DAG: %[[THREE:.*]] = graph.full 3 : tensor<i32>
+  // CHECK-DAG: %[[MASK:.*]] = graph.full 255 : tensor<ui16>
+  // CHECK-DAG: %[[BITS:.*]] = graph.full 8 : tensor<ui16>
+  // CHECK: %[[SHIFTED:.*]] = graph.right_shift %x, %[[BITS]]
+  // CHECK: %[[H:.*]] = graph.astype %[[SHIFTED]], dtype = ui8
+  // CHECK: %[[MASKED:.*]] = graph.bitwise_and %x, %[[MASK]]
+  // CHECK: %[[L:.*]] = graph.astype %[[MASKED]], dtype = ui8
+  // CHECK: graph.ewise_fma %{{.*}}, %[[THREE]]
+  // CHECK: graph.matmul %[[H]], %w, out_dtype = i32
+  // CHECK: graph.ewise_fma %{{.*}}, %[[TWO]]
+  // CHECK: graph.matmul %[[L]], %w, out_dtype = i32
+  // CHECK: %[[REAL:.*]] = graph.ewise_fma %{{.*}}, %[[VALUES]], %{{.*}} : (tensor<3x4xf32>, tensor<f32>, tensor<3x4xf32>)
+  // CHECK: graph.multiply %[[REAL]]
+  %zx = graph.full 770 : tensor<ui16>
+  %zw = graph.full 0 : tensor<4xi8>
+  %a = graph.dequantize %x, %s, %zx : (tensor<3x8xui16>, tensor<f32>, tensor<ui16>)
+  %b = graph.dequantize %w, %t, %zw : (tensor<8x4xi8>, tensor<4xf32>, tensor<4xi8>)
+  %y = graph.matmul %a, %b : (tensor<3x8xf32>, tensor<8x4xf32>)
+  func.return %y : tensor<3x4xf32>
+}
+
+/// Words to the right have no kernel.
+// CHECK-LABEL: func.func @no_integer_matmul_of_words_to_the_right(
+func.func @no_integer_matmul_of_words_to_the_right(%x: tensor<3x8xui8>, %w: tensor<8x4xi16>, %s: tensor<f32>) -> tensor<3x4xf32> {
+  // CHECK: graph.matmul %{{.*}} -> tensor<3x4xf32>
+  // REMARK: remark: {{.*}}kept on floats: the right operand is no tensor of bytes
+  %zx = graph.full 0 : tensor<ui8>
+  %zw = graph.full 0 : tensor<i16>
+  %a = graph.dequantize %x, %s, %zx : (tensor<3x8xui8>, tensor<f32>, tensor<ui8>)
+  %b = graph.dequantize %w, %s, %zw : (tensor<8x4xi16>, tensor<f32>, tensor<i16>)
+  %y = graph.matmul %a, %b : (tensor<3x8xf32>, tensor<8x4xf32>)
+  func.return %y : tensor<3x4xf32>
 }
 
 // CHECK-LABEL: func.func @no_integer_matmul(
