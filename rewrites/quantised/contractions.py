@@ -23,7 +23,7 @@ from ...patterns.language.registry import Thing, builder, condition
 from ...te.dtypes import SMALL_INTEGERS
 from ..inference.quantisation import dtype_of, emit, shape_of
 from .moves import full
-from .scales import is_prepared, product, reshaped
+from .scales import product, reshaped
 from .zero_points import (
     WORDS,
     RightZeros,
