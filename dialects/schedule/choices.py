@@ -38,8 +38,14 @@ class Numbers(ParametrizedAttribute):
 
     def verify(self) -> None:
         for name, found in zip(self.fields(), self.numbers, strict=True):
-            if found < 1:
-                raise VerifyException(f"'{self.name}' has {name} = {found}, expected at least 1")
+            least = self.least_of(name)
+            if found < least:
+                raise VerifyException(f"'{self.name}' has {name} = {found}, expected at least {least}")
+
+    @classmethod
+    def least_of(cls, name: str) -> int:
+        """Returns the least number that a field may hold."""
+        return 1
 
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
@@ -110,11 +116,12 @@ class DotsAttr(Numbers):
 @irdl_attr_definition
 class PackedAttr(Numbers):
     """
-    Has `prepack-weights` compute a product with packed weights by dot products of bytes. The block of the product has
-    it as `stepwell.tiling`.
+    Has `prepack-weights` compute a product with packed weights by products of bytes or of floats. The block of the
+    product has it as `stepwell.tiling`.
 
     Weights are unpacked in registers. A number of the left operand is an integer of `parts` times 8 bits, in a unit
     that the greatest of its neighbours says. There are `rows` x `columns` sums of each part at once, cut to the result.
+    With 0 parts numbers stay as they are, and the weights of `columns` columns at a time become floats in memory.
 
         #schedule.packed<rows = 1, columns = 64, parts = 3>
     """
@@ -124,6 +131,10 @@ class PackedAttr(Numbers):
     rows: IntAttr
     columns: IntAttr
     parts: IntAttr
+
+    @classmethod
+    def least_of(cls, name: str) -> int:
+        return 0 if name == "parts" else 1
 
 
 @irdl_attr_definition

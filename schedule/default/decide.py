@@ -174,6 +174,8 @@ def decide_packed(p: PackedProduct, options: Options) -> Decision:
     given = TILING in p.c.block.attributes
     chosen, epilogue = choose_packed(p, options.target), epilogue_of(p.c)
     reason = f"weights of {p.bits} bits are unpacked in registers, sums of bytes are exact"
+    if not chosen.parts.data:
+        reason = f"weights of {p.bits} bits become floats a panel at a time, for {p.c.extent(p.c.m)} rows"
     return Decision(chosen, GIVEN if given else reason, None if epilogue is None else epilogue.grid)
 
 
@@ -288,6 +290,8 @@ def described(attribute: Attribute | None) -> str:
             return f"tiles {tile.rows}x{tile.columns}"
         case DotsAttr():
             return f"dot products of bytes in tiles {attribute.rows.data}x{attribute.columns.data}"
+        case PackedAttr() if not attribute.parts.data:
+            return f"panels of floats in tiles {attribute.rows.data}x{attribute.columns.data}"
         case PackedAttr():
             return f"{attribute.parts.data} parts of 8 bits in tiles {attribute.rows.data}x{attribute.columns.data}"
         case TileRegistersAttr():

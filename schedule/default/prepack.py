@@ -27,7 +27,7 @@ from ...core.passes.applications import allowed
 from ...core.passes.base import count
 from ...core.passes.stepwise import StepwisePass
 from ...core.roles import PREPACKED, REASON, SHARE, TILING, WRITTEN
-from ...dialects.schedule import DotsAttr, TileRegistersAttr, WinogradAttr
+from ...dialects.schedule import DotsAttr, PackedAttr, TileRegistersAttr, WinogradAttr
 from ...dialects.tensor_loop import BlockOp, FuncOp, GridOp
 from ...lazy_dataclass import dataclass
 from ...machine.machine import Machine
@@ -201,16 +201,17 @@ class _PackedPanels:
     """The packed weights of a product, or their scales or zero points, in panels."""
 
     p: PackedProduct
+    chosen: PackedAttr
     operand: Operand
     target: Machine
     name = "panels"
 
     @property
     def type(self) -> MemRefType:
-        return packed_type(self.p, self.operand, self.target)
+        return packed_type(self.p, self.chosen, self.operand, self.target)
 
     def emit(self, block: Block, weight: Operand, made: SSAValue) -> None:
-        emit_panels(block, self.p, self.operand, self.target, weight.buffer, made)
+        emit_panels(block, self.p, self.chosen, self.operand, self.target, weight.buffer, made)
 
 
 _Tiled = _Panels | _SpreadPanels | _BytePanels | _Filters
@@ -272,8 +273,8 @@ class _Packer:
         if not allowed("schedule", "weight laid out", p.c.block):
             p.c.block.attributes[PREPACKED] = BoolAttr.from_bool(False)
             return False
-        forms = [_PackedPanels(p, each, self.target) for each in p.packed]
         chosen = choose_packed(p, self.target)
+        forms = [_PackedPanels(p, chosen, each, self.target) for each in p.packed]
         for form in forms:
             self._repack(kernel, p.c.block, form.operand, form)
         changed = [(form.operand, form.type) for form in forms]

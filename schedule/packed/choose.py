@@ -6,13 +6,14 @@ from math import ceil
 
 from ...core.roles import TILING
 from ...dialects.schedule import PackedAttr
-from ...dialects.tile.instructions import IN_STEPS
+from ...dialects.tile.instructions import IN_STEPS, PMADDWD, VEX_VPMADDWD, VPMADDUBSW, VPMADDWD
 from ...dialects.tile.mma import GROUP
 from ...machine.machine import Machine
 from ..kernels.given_tiling import refuse, refuse_unfit
-from .panels import VECTORS, panel_columns
+from ..kernels.register_tiles import choose_tile, fits
+from .instructions import instruction_for
+from .panels import VECTORS
 from .product import PackedProduct
-from .schedule import instruction_for
 
 PARTS = 3
 """The parts of a number by default: 22 bits of the greatest, about as many as f32 has."""
@@ -26,6 +27,12 @@ IN_PIECES = 1.2
 """
 What it costs to read a panel a piece at a time, in instructions, as lines of memory do not follow each other then.
 Fitted to the times of ten tiles on a Zen 4.
+"""
+
+FEWEST_ROWS = {VPMADDUBSW: 8, VPMADDWD: 4, VEX_VPMADDWD: 2, PMADDWD: 2, None: 4}
+"""
+The fewest rows for which weights become floats, where that is ever faster: without dot products of bytes. Measured on a
+Zen 5 with 2048x2048 weights of 4 and 8 bits; without any of these instructions (Arm) it is a guess.
 """
 
 TALLEST = 6
@@ -71,6 +78,9 @@ def choose_packed(p: PackedProduct, target: Machine) -> PackedAttr:
         refuse_unfit(p.c.block, found)
     parts = PARTS if p.unit is None else 1
     rows, lanes, stepwise = p.c.extent(p.c.m), target.lanes(GROUP), _is_stepwise(p, target)
+    if p.unit is None and rows >= FEWEST_ROWS.get(instruction_for(p.bits, target), rows + 1):
+        tile = choose_tile(rows, p.c.extent(p.c.n), GROUP, target)
+        return PackedAttr.of(tile.rows, tile.columns, 0)
     fitting = [
         (_cost(height, vectors, parts), -height * vectors, height, vectors)
         for most in range(1, min(rows, TALLEST) + 1)
@@ -85,14 +95,27 @@ def choose_packed(p: PackedProduct, target: Machine) -> PackedAttr:
 def reason_against(p: PackedProduct, chosen: PackedAttr, target: Machine) -> str | None:
     """Returns why `p` cannot be cut up in that way, or `None` where it can."""
     rows, columns, parts = chosen.numbers
-    lanes, width = target.lanes(GROUP), panel_columns(target)
+    lanes = target.lanes(GROUP)
+    if not parts:
+        return _reason_against_floats(p, min(rows, p.c.extent(p.c.m)), columns, target)
+    width = VECTORS * lanes
     if width % columns or columns % lanes:
         return f"{columns} columns are no whole vectors of {lanes} that divide a panel of {width}"
     if p.unit is not None and parts != 1:
         return f"numbers are rounded to 8 bits, so they have 1 part and not {parts}"
     if p.unit is None and not 2 <= parts <= MOST_PARTS:
-        return f"a number has {parts} parts, expected 2 to {MOST_PARTS}"
+        return f"a number has {parts} parts, expected 2 to {MOST_PARTS}, or 0 to make the weights floats"
     needed = registers_of(min(rows, p.c.extent(p.c.m)), columns // lanes, parts, _is_stepwise(p, target))
     if needed > target.registers and (rows, columns) != (1, lanes):
         return f"they take {needed} registers, too many for the {target.registers} of '{target.name}'"
+    return None
+
+
+def _reason_against_floats(p: PackedProduct, rows: int, columns: int, target: Machine) -> str | None:
+    """Returns why the weights of `p` cannot be multiplied as floats in tiles of that size, or `None`."""
+    if p.unit is not None:
+        return "numbers are rounded to 8 bits, so they have 1 part and not 0"
+    vectors = ceil(columns / target.lanes(GROUP))
+    if not fits(rows, vectors, target) and (rows, vectors) != (1, 1):
+        return f"tiles of {rows}x{columns} do not fit in the {target.registers} registers of '{target.name}'"
     return None

@@ -1,8 +1,9 @@
 """
 Lays out packed weights, their scales and zero points as register tiles read them: in panels of columns.
 
-A group is four bytes of a row. Where a byte holds two numbers, those of a group change places: the first four lie in
-the lower halves and the others in the upper ones, so that one mask gives four neighbours.
+Weights that are multiplied as bytes lie there in groups. A group is four bytes of a row. Where a byte holds two
+numbers, those of a group change places: the first four lie in the lower halves and the others in the upper ones, so
+that one mask gives four neighbours.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from xdsl.dialects import arith, memref
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr, MemRefType, f32, i8
 from xdsl.ir import Block, SSAValue
 
+from ...dialects.schedule import PackedAttr
 from ...dialects.tile.mma import GROUP
 from ...machine.machine import Machine
 from ..kernels.contraction import Operand
@@ -28,28 +30,37 @@ HALF = 4
 """The bits of half a byte."""
 
 
-def panel_columns(target: Machine) -> int:
-    """Returns the columns of a panel."""
-    return VECTORS * target.lanes(GROUP)
+def panel_columns(chosen: PackedAttr, target: Machine) -> int:
+    """Returns the columns of a panel: those of a tile where weights become floats, else of `VECTORS` vectors."""
+    return VECTORS * target.lanes(GROUP) if chosen.parts.data else chosen.columns.data
 
 
-def panels_type(p: PackedProduct, operand: Operand, target: Machine) -> MemRefType:
+def panels_type(p: PackedProduct, chosen: PackedAttr, operand: Operand, target: Machine) -> MemRefType:
     """
-    Returns the type of an operand in panels: `[panel, group, column, 4]` of weights, `[panel, block, column]` of
-    others.
+    Returns the type of an operand in panels: `[panel, group, column, 4]` of weights that are multiplied as bytes, and
+    else `[panel, place in a row, column]`.
     """
-    width = panel_columns(target)
+    width = panel_columns(chosen, target)
     panels = ceil(p.c.extent(p.c.n) / width)
+    if operand is p.c.b and not chosen.parts.data:
+        return MemRefType(i8, [panels, operand.type.get_shape()[1], width])
     if operand is p.c.b:
         return MemRefType(i8, [panels, operand.type.get_shape()[1] // GROUP, width, GROUP])
     return MemRefType(operand.type.element_type, [panels, p.blocks, width])
 
 
 def emit_panels(
-    block: Block, p: PackedProduct, operand: Operand, target: Machine, source: SSAValue, made: SSAValue
+    block: Block,
+    p: PackedProduct,
+    chosen: PackedAttr,
+    operand: Operand,
+    target: Machine,
+    source: SSAValue,
+    made: SSAValue,
 ) -> None:
     """Appends the nests that copy an operand from `source` into the panels `made` to `block`."""
-    _Copies(ScheduledNest(block, p.c.block), p, panel_columns(target), source, made).run(operand is p.c.b)
+    copies = _Copies(ScheduledNest(block, p.c.block), p, panel_columns(chosen, target), source, made)
+    copies.run(operand is p.c.b and chosen.parts.data > 0)
 
 
 class _Copies:
@@ -58,17 +69,17 @@ class _Copies:
     def __init__(self, builder: ScheduledNest, p: PackedProduct, width: int, source: SSAValue, made: SSAValue) -> None:
         self.builder, self.p, self.width, self.source, self.made = builder, p, width, source, made
 
-    def run(self, weights: bool) -> None:
+    def run(self, in_groups: bool) -> None:
         """Emits the copy of all columns, and of zeros to the columns of the last panel that there are none for."""
         assert isinstance(self.made.type, MemRefType)
         columns, depth = self.p.c.extent(self.p.c.n), self.made.type.get_shape()[1]
-        put, first = self._group if weights else self._element, 0
+        put, first = self._group if in_groups else self._element, 0
         for width, count in split_columns(columns, self.width):
             self._nest("pack", (first, count), (0, width), depth, put)
             first += count
         rest = columns % self.width
         if rest:
-            fill = self._no_group if weights else self._no_element
+            fill = self._no_group if in_groups else self._no_element
             self._nest("fill", (first - 1, 1), (rest, self.width - rest), depth, fill)
 
     def _nest(

@@ -1,31 +1,15 @@
-"""
-Products with packed weights by dot products of bytes.
-
-Weights are unpacked in registers, where they become bytes from 0 to 255. Rows of x are in parts of 8 bits
-(`parts.py`). A step of the sum is exact in 32 bits:
-
-    total[m, n] += (sum over parts of 256^i * (sum over k of part * number - zero_point * sum of part)) * (unit * scale)
-"""
+"""Products with packed weights as loops over register tiles."""
 
 from __future__ import annotations
 
-from xdsl.dialects import arith, math
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, VectorType, f32, i8, i32
-from xdsl.ir import Attribute, Block, SSAValue
+from xdsl.ir import Block, SSAValue
 
-from ...dialects import tile
 from ...dialects.schedule import PackedAttr
-from ...dialects.tile import Place
-from ...dialects.tile.instructions import SDOT, USDOT, VEX_VPDPBUSD, VPDPBUSD, VPMADDUBSW
-from ...dialects.tile.mma import GROUP
 from ...machine.machine import Machine
-from ..kernels.epilogue import Epilogue, emit_epilogue, epilogue_of, place_of, replace_grids
-from ..kernels.register_tiles import RegisterTile, split_columns, split_evenly
-from ..kernels.scheduled_nest import Bound, Index, ScheduledNest
-from ..kernels.words import word_instruction
-from .maps import MapBody, mapped
-from .panels import panel_columns
-from .parts import Parts, emit_parts, place_of_part
+from ..kernels.epilogue import epilogue_of, replace_grids
+from ..kernels.scheduled_nest import ScheduledNest
+from .as_bytes import BytesNest
+from .as_floats import FloatsNest
 from .product import PackedProduct
 
 
@@ -45,191 +29,17 @@ def tile_packed(p: PackedProduct, chosen: PackedAttr, target: Machine, panels: t
             <tile.mma ... groups nibbles right_unsigned using "vpdpbusd", one for each part>
             <tile.map that scales their sums and adds them> }
           tile.store %0, ... }
+
+    With no parts, of 128 rows:
+
+        tensor_loop.for %p in 128 {
+          <loop over k that writes floats: tile.store (number - zero point) * scale, %floats[...]>
+          tensor_loop.for %m0 in 11 {
+            %0 = <loop over k, carried> { tile.mma ..., %floats[...] }
+            tile.store %0, ... } }
     """
     block = Block()
     epilogue = epilogue_of(p.c)
-    PackedNest(ScheduledNest(block, p.c.block), p, chosen, target, panels, epilogue).run()
+    nest = BytesNest if chosen.parts.data else FloatsNest
+    nest(ScheduledNest(block, p.c.block), p, chosen, target, panels, epilogue).run()
     replace_grids(p.c, epilogue, block)
-
-
-def instruction_for(bits: int, target: Machine) -> str | None:
-    """Returns the instruction for dot products of numbers of so many bits, `None` for those that every machine has."""
-    if target.code_target.is_x86_64:
-        if target.has_byte_dots:
-            return VPDPBUSD if target.has_wide_registers else VEX_VPDPBUSD
-        return VPMADDUBSW if bits == 4 and target.spreads_words else word_instruction(target)
-    if target.has_mixed_byte_dots:
-        return USDOT
-    return SDOT if bits == 4 and target.has_byte_dots else None
-
-
-class PackedNest:
-    """The loop nests of one product."""
-
-    def __init__(
-        self,
-        builder: ScheduledNest,
-        p: PackedProduct,
-        chosen: PackedAttr,
-        target: Machine,
-        panels: tuple[SSAValue, ...],
-        epilogue: Epilogue | None,
-    ):
-        self.builder, self.p, self.c, self.epilogue = builder, p, p.c, epilogue
-        rows, columns, self.parts = chosen.numbers
-        self.tile = RegisterTile(min(rows, p.c.extent(p.c.m)), columns)
-        self.width = panel_columns(target)
-        self.instruction = instruction_for(p.bits, target)
-        self.weights, self.scales = panels[:2]
-        self.zero_points = panels[-1]
-        self.groups = p.depth * p.bits // (8 * GROUP)
-        """The groups of weights of a step."""
-
-    def run(self) -> None:
-        """Emits the parts of x, then loops over panels, rows, and the tiles of a panel."""
-        parts, first = emit_parts(self.builder, self.p, self.parts), 0
-        for width, count in split_columns(self.c.extent(self.c.n), self.width):
-            with self.builder.loop(count, "p") as p:
-                panel, start = (Bound("spatial", p + first, first + count, "vp"), 0)
-                for rows, number in split_evenly(self.c.extent(self.c.m), self.tile.rows):
-                    with self.builder.loop(number, "m0") as m0:
-                        self._row(parts, panel, width, (Bound("spatial", m0, number, "vm0"), rows, start))
-                    start += rows * number
-            first += count
-
-    def _row(self, parts: Parts, panel: Bound, width: int, rows: tuple[Bound, int, int]) -> None:
-        """Emits the tiles of one panel and some rows, given as (loop, rows of each, first row)."""
-        start = 0
-        for columns, count in split_columns(width, self.tile.columns):
-            with self.builder.loop(count, "q") as q:
-                within = Bound("spatial", q, count, "vq")
-                self._tile(parts, [rows[0], panel, within], (rows[1], rows[2]), (columns, start))
-            start += columns * count
-
-    def _tile(self, parts: Parts, axes: list[Bound], rows: tuple[int, int], columns: tuple[int, int]) -> None:
-        """Emits one tile of (size, first) rows and columns of a panel."""
-        builder, c = self.builder, self.c
-        with builder.blocked(c.block.block_name.data, axes) as (vm0, vp, vq):
-            row = builder.sum(builder.scaled(vm0, rows[0]), rows[1])
-            column = builder.sum(builder.scaled(vq, columns[0]), columns[1])
-            at: dict[int, Index] = dict.fromkeys((*c.outer, c.k), 0)
-            if c.m is not None:
-                at[c.m] = row
-            at[c.n] = builder.sum(builder.scaled(vp, self.width), column)
-            total = self._splat(VectorType(f32, [rows[0], columns[0]]), 0.0)
-            total = self._over_blocks(parts, (row, vp, column), total)
-            if self.epilogue is None or self.epilogue.keeps_result:
-                place = place_of(builder, c.out, at, c.m, c.n)
-                builder.add(tile.StoreOp(total, place.buffer, place.indices, place.along, place.by))
-            if self.epilogue is not None:
-                emit_epilogue(builder, c, self.epilogue, total, at)
-
-    def _splat(self, type_: VectorType, value: float) -> SSAValue:
-        return self.builder.constant(DenseIntOrFPElementsAttr.from_list(type_, [value]))  # pyright: ignore
-
-    def _over_blocks(self, parts: Parts, corner: tuple[Index, Index, Index], total: SSAValue) -> SSAValue:
-        """Emits the loops over blocks and their steps, which carry the tile at (row, panel, column in the panel)."""
-        builder, within = self.builder, self.p.block_size // self.p.depth
-
-        def over_steps(block: Index, carried: SSAValue) -> SSAValue:
-            first = builder.scaled(block, within)
-            return builder.counted(
-                within, 1, carried, lambda s, acc: self._step(parts, corner, block, builder.sum(first, s), acc), "s"
-            )
-
-        return builder.counted(self.p.blocks, 1, total, over_steps, "b")
-
-    def _step(
-        self, parts: Parts, corner: tuple[Index, Index, Index], block: Index, step: Index, total: SSAValue
-    ) -> SSAValue:
-        """Returns `total` plus the products of one step."""
-        row, panel, column = corner
-        builder, type_ = self.builder, total.type
-        assert isinstance(type_, VectorType)
-        shape = type_.get_shape()
-        first = builder.scaled(step, parts.count)
-        starts = [
-            self._tiled(parts.sums, i32, shape, (row, builder.sum(first, part)), (0, -1))
-            if self.p.one_zero_point
-            else self._splat(VectorType(i32, shape), 0)
-            for part in range(parts.count)
-        ]
-        sums = self._products(parts, corner, step, starts)
-        unit = self._tiled(parts.units, f32, shape, (row, step), (0, -1))
-        scale = self._tiled(self.scales, f32, shape, (panel, block, column), (-1, 2))
-        if self.p.one_zero_point:
-            return mapped(builder, [total, unit, scale, *sums], f32, _scaled)
-        zero_point = self._tiled(self.zero_points, i8, shape, (panel, block, column), (-1, 2))
-        of_parts = [
-            self._tiled(parts.sums, f32, shape, (row, builder.sum(first, part)), (0, -1)) for part in range(parts.count)
-        ]
-        return mapped(builder, [total, unit, scale, zero_point, *of_parts, *sums], f32, _with_zero_point)
-
-    def _tiled(
-        self,
-        buffer: SSAValue,
-        element: Attribute,
-        shape: tuple[int, ...],
-        at: tuple[Index, ...],
-        along: tuple[int, int],
-    ) -> SSAValue:
-        indices = [self.builder.value(index) for index in at]
-        return self.builder.add(tile.LoadOp(buffer, indices, VectorType(element, shape), along)).result
-
-    def _products(
-        self, parts: Parts, corner: tuple[Index, Index, Index], step: Index, starts: list[SSAValue]
-    ) -> list[SSAValue]:
-        """
-        Returns what the sums of each part start with and its products. All parts take a group before the next is
-        unpacked.
-        """
-        row, panel, column = corner
-        builder, bits = self.builder, self.p.bits
-        sums = list(starts)
-        for group in range(self.groups):
-            number = builder.sum(builder.scaled(step, self.groups), group)
-            at = (builder.value(panel), builder.value(number), builder.value(column), builder.value(0))
-            right = Place(self.weights, at, (1, 2), (1, 1))
-            for part in range(parts.count):
-                first = place_of_part(builder, self.p, parts, step, part)
-                left = builder.sum(first, group * 8 * GROUP // bits)
-                sums[part] = builder.add(
-                    tile.MmaOp(
-                        sums[part],
-                        Place(parts.values, (builder.value(row), builder.value(left)), (0, 1), (1, 1)),
-                        right,
-                        1,
-                        groups=True,
-                        nibbles=bits == 4,
-                        right_unsigned=self.instruction != SDOT,
-                        using=self.instruction,
-                    )
-                ).result
-        return sums
-
-
-def _scaled(body: MapBody, total: SSAValue, unit: SSAValue, scale: SSAValue, *sums: SSAValue) -> SSAValue:
-    """Returns the element of the total with the sums of the parts of one step."""
-    return _added(body, total, unit, scale, [body(arith.SIToFPOp(each, f32)) for each in sums])
-
-
-def _with_zero_point(
-    body: MapBody, total: SSAValue, unit: SSAValue, scale: SSAValue, zero_point: SSAValue, *sums: SSAValue
-) -> SSAValue:
-    """
-    Returns the same with a zero point. The first half of `sums` are those of parts, the rest those of products.
-
-    Both are integers below 2**24, so nothing is rounded here.
-    """
-    count = len(sums) // 2
-    offset = body(arith.NegfOp(body(arith.UIToFPOp(zero_point, f32))))
-    products = [body(arith.SIToFPOp(each, f32)) for each in sums[count:]]
-    found = [body(math.FmaOp(offset, *each)) for each in zip(sums[:count], products, strict=True)]
-    return _added(body, total, unit, scale, found)
-
-
-def _added(body: MapBody, total: SSAValue, unit: SSAValue, scale: SSAValue, parts: list[SSAValue]) -> SSAValue:
-    found = parts[0]
-    for each in parts[1:]:
-        found = body(math.FmaOp(found, body.number(256.0), each))
-    return body(math.FmaOp(found, body(arith.MulfOp(unit, scale)), total))

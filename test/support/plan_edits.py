@@ -70,7 +70,7 @@ def _of_the_same_kind(chosen: Attribute | None) -> Attribute | None:
         case DotsAttr():
             return DotsAttr.of(max(1, chosen.rows.data // 2), chosen.columns.data)
         case PackedAttr():
-            return PackedAttr.of(1, chosen.columns.data // 2, 4)
+            return PackedAttr.of(1, chosen.columns.data // 2, 4) if chosen.parts.data else PackedAttr.of(1, 4, 0)
         case TileRegistersAttr():
             return TileRegistersAttr.of(1)
         case TransposeAttr():

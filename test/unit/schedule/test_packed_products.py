@@ -33,6 +33,14 @@ SHAPES = [
 ]
 """Rows, outputs, inputs, bits, block, and whether each block has a zero point of its own."""
 
+MANY_ROWS = [
+    (17, 64, 64, 4, 32, False),
+    (9, 70, 50, 4, 16, True),
+    (40, 45, 96, 8, 96, True),
+    (13, 300, 130, 8, 32, False),
+    *([(130, 1, 31, 8, 16, True), (65, 1000, 64, 4, 64, True), (8, 7, 8, 8, 8, False)] if FULL else []),
+]
+
 REST = "prepack-weights,apply-schedule-plan,merge-prepare-functions,finish"
 """The passes that come after the plan."""
 
@@ -97,13 +105,13 @@ def test_products_are_those_of_the_real_numbers(shape: tuple[int, int, int, int,
 @pytest.mark.parametrize("machine", ["zen4", "alder-lake", "x86-64-v3", "x86-64", "neoverse-v2", "aarch64-neon"])
 @pytest.mark.parametrize("bits", [4, 8])
 def test_every_machine_computes_the_same(machine: str, bits: int) -> None:
-    shape = (2, 21, 48, bits, 32, True)
+    shape = (1, 21, 48, bits, 32, True)
     weights, real = weights_for(21, 48, bits, 32, True)
     module = parse(program(*shape))
     passes = "graph-optimize,to-loops,prepack-weights{{target={0}}},apply-schedule-plan{{target={0}}}"
     run_pipeline(make_context(), module, passes.format(f'"{machine}"'))
     assert "nibbles" in str(module) or bits == 8
-    x = np.random.default_rng(2).standard_normal((2, 48)).astype(np.float32)
+    x = np.random.default_rng(2).standard_normal((1, 48)).astype(np.float32)
     check(interpret(module, [x, np.zeros(21, np.float32)], "main", weights=weights)[0], x, real)
 
 
@@ -113,10 +121,56 @@ def test_every_machine_computes_the_same(machine: str, bits: int) -> None:
 def test_native_code_without_dot_products(machine: str) -> None:
     weights, real = weights_for(40, 64, 4, 32, False)
     with scheduled_for(machine):
-        compiled = stepwell.compile(program(3, 40, 64, 4, 32, False), weights=weights, cache=False)
+        compiled = stepwell.compile(program(1, 40, 64, 4, 32, False), weights=weights, cache=False)
     assert ("pmadd.ub.sw" in compiled.ir("llvm-ir")) == (machine == "x86-64-v3")
-    x = np.random.default_rng(3).standard_normal((3, 64)).astype(np.float32)
+    x = np.random.default_rng(3).standard_normal((1, 64)).astype(np.float32)
     check(compiled(x, np.zeros(40, np.float32))[0], x, real)
+
+
+@pytest.mark.ci_cases(1)
+@pytest.mark.skipif(not runs_here("x86-64-v3"), reason="LLVM encodes none for this machine")
+@pytest.mark.parametrize("machine", ["x86-64-v3", "x86-64"])
+@pytest.mark.parametrize("shape", MANY_ROWS)
+def test_weights_of_many_rows_become_floats(machine: str, shape: tuple[int, int, int, int, int, bool]) -> None:
+    """A panel at a time, where no instruction is as fast. Threads have panels of their own, and give the same bits."""
+    m, n, k, bits, block, own_zeros = shape
+    weights, real = weights_for(n, k, bits, block, own_zeros)
+    with scheduled_for(machine):
+        one, two = (
+            stepwell.compile(program(*shape), weights=weights, cache=False, threads=threads) for threads in (1, 2)
+        )
+    assert "floats" in one.ir("scf") and "nibbles" not in one.ir("scf")
+    x, none = np.random.default_rng(3).standard_normal((m, k)).astype(np.float32), np.zeros(n, np.float32)
+    check(one(x, none)[0], x, real)
+    np.testing.assert_array_equal(one(x, none)[0], two(x, none)[0])
+
+
+@pytest.mark.parametrize("machine", ["x86-64-v3", "x86-64", "aarch64-neon"])
+@pytest.mark.parametrize("bits", [4, 8])
+def test_floats_in_the_interpreter(machine: str, bits: int) -> None:
+    """What follows is done on tiles there too."""
+    shape = (9, 21, 48, bits, 32, True)
+    weights, real = weights_for(21, 48, bits, 32, True)
+    module = parse(program(*shape, bias=True))
+    passes = "graph-optimize,to-loops,prepack-weights{{target={0}}},apply-schedule-plan{{target={0}}}"
+    run_pipeline(make_context(), module, passes.format(f'"{machine}"'))
+    assert 'tensor_loop.block "floats"' in str(module) and 'tensor_loop.block "relu"' not in str(module)
+    x, b = (np.random.default_rng(2).standard_normal(each).astype(np.float32) for each in ((9, 48), (21,)))
+    (found,) = interpret(module, [x, b], "main", weights=weights)
+    np.testing.assert_allclose(found, np.maximum(x @ real.T + b, 0), rtol=1e-4, atol=1e-4)
+
+
+def test_a_zero_point_that_is_a_weight() -> None:
+    """One byte for all weights, which is not known when the kernel is made."""
+    text = program(9, 21, 64, 8, 32, False).replace("graph.full 128 : tensor<ui8>", 'graph.weight "z" : tensor<ui8>')
+    weights, _ = weights_for(21, 64, 8, 32, False)
+    weights["z"] = np.array(77, np.uint8)
+    real = (weights["w"].astype(np.float64) - 77) * np.repeat(weights["s"], 32, axis=1)
+    with scheduled_for("x86-64"):
+        compiled = stepwell.compile(text, weights=weights, cache=False)
+    assert "floats" in compiled.ir("scf")
+    x = np.random.default_rng(3).standard_normal((9, 64)).astype(np.float32)
+    check(compiled(x, np.zeros(21, np.float32))[0], x, real)
 
 
 def test_whole_numbers_are_exact() -> None:
@@ -200,7 +254,7 @@ def test_rows_that_are_rounded_have_one_part(bits: int, block: int, own_zeros: b
 def planned(text: str, chosen: PackedAttr) -> Any:
     module = parse(text)
     run_pipeline(make_context(), module, "graph-optimize,to-loops,plan-schedules")
-    (block,) = (op for op in module.walk() if "stepwell.tiling" in op.attributes and "packed" in str(op.attributes))
+    (block,) = (op for op in module.walk() if isinstance(op.attributes.get("stepwell.tiling"), PackedAttr))
     block.attributes["stepwell.tiling"] = chosen
     return module
 
@@ -209,8 +263,9 @@ def planned(text: str, chosen: PackedAttr) -> Any:
     ("chosen", "reason"),
     [
         ((1, 24, 3), "24 columns are no whole vectors of 16 that divide a panel of 64"),
-        ((1, 64, 1), "a number has 1 parts, expected 2 to 4"),
-        ((1, 64, 5), "a number has 5 parts, expected 2 to 4"),
+        ((1, 64, 1), "a number has 1 parts, expected 2 to 4, or 0 to make the weights floats"),
+        ((1, 64, 5), "a number has 5 parts, expected 2 to 4, or 0 to make the weights floats"),
+        ((6, 96, 0), "tiles of 6x96 do not fit in the 32 registers of 'zen4'"),
         ((6, 64, 3), "they take 108 registers, too many for the 32 of 'zen4'"),
     ],
 )
@@ -218,6 +273,24 @@ def test_decisions_that_do_not_fit(chosen: tuple[int, int, int], reason: str) ->
     module = planned(program(6, 64, 64, 4, 32, False), PackedAttr.of(*chosen))
     with pytest.raises(OperationError, match=reason):
         run_pipeline(make_context(), module, 'prepack-weights{target="zen4"}')
+
+
+def test_rounded_numbers_are_bytes() -> None:
+    text = program(6, 64, 64, 4, 32, False).replace("block_size = 32", "block_size = 32, rounded_bits = 8")
+    module = planned(text, PackedAttr.of(6, 32, 0))
+    with pytest.raises(OperationError, match="numbers are rounded to 8 bits, so they have 1 part and not 0"):
+        run_pipeline(make_context(), module, 'prepack-weights{target="zen4"}')
+
+
+@pytest.mark.parametrize("columns", [16, 24, 48])
+def test_floats_that_are_asked_for(columns: int) -> None:
+    """On any machine, and for few rows too. Panels are as wide as the tiles."""
+    weights, real = weights_for(70, 64, 4, 32, True)
+    module = planned(program(3, 70, 64, 4, 32, True), PackedAttr.of(2, columns, 0))
+    assert "parts = 0" in str(module)
+    exe = stepwell.compile(module, pipeline=REST, weights=weights, cache=False)
+    x = np.random.default_rng(6).standard_normal((3, 64)).astype(np.float32)
+    check(exe(x, np.zeros(70, np.float32))[0], x, real)
 
 
 def test_other_blocks_have_no_use_for_the_decision() -> None:
