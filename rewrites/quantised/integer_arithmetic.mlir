@@ -63,10 +63,9 @@ pattern.rule "integer-table-of-two" quantised doc "quantize(f(a, b)) is looked u
 pattern.rule "integer-conv2d" quantised doc "conv2d(dequantize(x), dequantize(w)) = f32(conv2d(x, w)) * scales - zero points * sums * scales"
   : conv2d(dequantize(%input, %input_scale, %input_zero_point) as %image,
     dequantize(%kernel, _, _) as %weights) => @integer-conv2d(%root, %image, %weights)
-  where float32(%root), {byte-or-word(%input), byte(%kernel), one-scale(%input_scale), known-zero-point(%input_zero_point),
-    plain-in-groups(%root, %image, %weights), scales-of-outputs(%root, %weights),
-    byte-kernel(%root), sums-fit(%root)}
-    remark "kept on floats: {why}"
+  where float32(%root), {byte-or-word(%input), byte(%kernel), one-scale(%input_scale),
+    known-zero-point(%input_zero_point), plain-in-groups(%root, %image, %weights), scales-of-outputs(%root, %weights),
+    byte-kernel(%root), sums-fit(%root)} remark "kept on floats: {why}"
 
 pattern.rule "integer-matmul" quantised doc "matmul(dequantize(x), dequantize(w)) = f32(matmul(x, w)) * scales - zero points * sums * scales"
   : matmul(dequantize(%left_operand, %left_scale, %left_zero_point) as %left_side,

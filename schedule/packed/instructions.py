@@ -1,4 +1,4 @@
-"""Which instruction multiplies packed weights as bytes."""
+"""Chooses the instruction that multiplies packed weights as bytes."""
 
 from __future__ import annotations
 
