@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...te.dtypes import product_type
 from ..programs.ir_generators import Chooser
-from .quantised_programs import GENERATORS
+from .joined_programs import GENERATORS
 
 
 def _product(choose: Chooser, moved: bool) -> str:

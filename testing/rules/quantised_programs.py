@@ -33,7 +33,7 @@ def _scales(choose: Chooser, name: str, dtype: str = "f32") -> str:
 
 
 @dataclass
-class _Program:
+class Program:
     """Lines and arguments of a program that is being written. `real` is the element type of its floats."""
 
     choose: Chooser
@@ -138,7 +138,7 @@ def taken_of_bytes(choose: Chooser) -> str:
     """What is taken of what bytes stand for, mostly of one scale."""
     dtype = choose.element((*BYTES, "i16"))
     rows = "3x" if rarely(choose, 4) else ""
-    program = _Program(choose, arguments=[f"%q: tensor<3x8x{dtype}>"])
+    program = Program(choose, arguments=[f"%q: tensor<3x8x{dtype}>"])
     program.lines.append("%i = graph.constant dense<[2, 0, 2, 1]> : tensor<4xi64>")
     program.quantised_by("q", rows, dtype)
     program.dequantised("r", "q", f"3x8x{dtype}", rows, 0)
@@ -159,7 +159,7 @@ def bytes_of_left_operand(choose: Chooser) -> str:
 
 def _multiplied_bytes(choose: Chooser, dtype: str, left: bool) -> str:
     channels = choose.element(("", "", "4x"))
-    program = _Program(choose, arguments=["%x: tensor<3x4xf32>", "%w: tensor<4x4xf32>", "%v: tensor<3x3xf32>"])
+    program = Program(choose, arguments=["%x: tensor<3x4xf32>", "%w: tensor<4x4xf32>", "%v: tensor<3x3xf32>"])
     for name in "qr":
         program.lines.append(f"%s{name} = graph.full {choose.element((0.25, 0.1, 1.5))} : tensor<{channels}f32>")
         program.zero_point(f"z{name}", f"{channels}{dtype}")
@@ -187,7 +187,7 @@ def product_of_bytes(choose: Chooser) -> str:
     left = choose.element(WORDS) if rarely(choose, 4) else left
     if rarely(choose, 8) and left in EDGE and right in BYTES:
         return _long_product(choose, left, right)
-    program = _Program(choose, choose.element(("f32", "f32", "f32", "f32", "f64")))
+    program = Program(choose, choose.element(("f32", "f32", "f32", "f32", "f64")))
     columns, axis = choose.element((("", 1), ("5x", 1), ("7x", 0)))
     rows, place = choose.element((("", 0), ("", 0), ("", 0), ("3x", 1), ("7x", 2)))
     program.arguments = [f"%x: tensor<2x3x7x{left}>", f"%w: tensor<7x5x{right}>"]
@@ -203,7 +203,7 @@ def product_of_bytes(choose: Chooser) -> str:
 def _long_product(choose: Chooser, left: str, right: str) -> str:
     """A product of many terms, each of which is as large as it can be."""
     terms = choose.element((30_000, 150_000))
-    program = _Program(choose)
+    program = Program(choose)
     for name, type_, extents in (("x", left, f"1x{terms}"), ("w", right, f"{terms}x1")):
         number, zero = EDGE[type_]
         program.lines += [
@@ -223,7 +223,7 @@ def convolution_of_bytes(choose: Chooser) -> str:
     left = choose.element(WORDS) if rarely(choose, 4) else left
     if rarely(choose, 10) and left in EDGE and right in BYTES:
         return _wide_convolution(choose, left, right)
-    program = _Program(choose, choose.element(("f32", "f32", "f32", "f32", "f64")))
+    program = Program(choose, choose.element(("f32", "f32", "f32", "f32", "f64")))
     (inputs, groups), layout = choose.element(((2, 1), (6, 1), (6, 1), (16, 16))), choose.element(("NCHW", "NHWC"))
     kernel = f"16x{inputs // groups}x3x3"
     channels, axis = choose.element((("", 0), ("16x", 0), ("16x", 0), (f"{inputs // groups}x", 1)))
@@ -253,7 +253,7 @@ def _wide_convolution(choose: Chooser, left: str, right: str) -> str:
     channels = choose.element((8_000, 40_000))
     image, kernel = f"1x{channels}x3x3", f"2x{channels}x2x2"
     (number, zero), weight = EDGE[left], EDGE[right][0]
-    program = _Program(choose)
+    program = Program(choose)
     program.lines = [
         f"%x = graph.full {number} : tensor<{image}x{left}>",
         f"%w = graph.full {weight} : tensor<{kernel}x{right}>",
@@ -293,7 +293,7 @@ def pool_of_integers(choose: Chooser) -> str:
     """A window over what integers stand for, mostly of one positive scale, and of integers that ops compute on."""
     dtype = choose.element((*BYTES, *BYTES, "i16", "i4", "ui2"))
     channels = "3x" if rarely(choose, 5) else ""
-    program = _Program(choose, arguments=[f"%q: tensor<2x3x5x4x{dtype}>"])
+    program = Program(choose, arguments=[f"%q: tensor<2x3x5x4x{dtype}>"])
     if channels or rarely(choose, 6):
         program.arguments.append(f"%sq: tensor<{channels}f32>")
     else:
