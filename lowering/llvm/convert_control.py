@@ -14,6 +14,7 @@ from ...core.ir.walk import ops_in
 from ...core.roles import LOOP as LOOP_ATTRIBUTE
 from ...dialects import llvm_ext
 from .attributes import NSW
+from .lanes import as_before, carried, passed_on
 from .llvm_body import ConversionTable, LLVMBody
 from .long_loops import LoopLengths
 from .pieces import piece_types
@@ -138,7 +139,8 @@ class ControlConversions:
 
     def convert_if(self, builder: LLVMBody, op: scf.IfOp) -> None:
         then_block, else_block = Block(), Block()
-        after = Block(arg_types=[each for result in op.output for each in piece_types(builder.types, result.type)])
+        types = [each for result in op.output for each in piece_types(builder.types, result.type)]
+        after = Block(arg_types=[passed_on(builder, each) for each in types])
         has_else = bool(op.false_region.blocks)
         builder.branch_if(builder.value(op.cond), then_block, (), else_block if has_else else after, ())
         regions = [(then_block, op.true_region)]
@@ -147,8 +149,10 @@ class ControlConversions:
         for block, region in regions:
             builder.start(block)
             terminator = single_block(builder, region, (), self.convert)
-            builder.branch(after, builder.values_of(terminator.operands))
-        self._go_on(builder, op, after)
+            builder.branch(after, carried(builder, builder.values_of(terminator.operands)))
+        builder.source = op
+        builder.start(after)
+        builder.bind_all(op.results, as_before(builder, after.args, types))
 
     def _go_on(self, builder: LLVMBody, op: Operation, after: Block) -> None:
         """Moves the cursor to `after`, whose arguments are the results of `op`."""
@@ -252,15 +256,16 @@ def counted_loop(
         results = body(lower, initial)
         builder.source = op
         return results
-    start = Block(arg_types=[lower.type, *(value.type for value in initial)])
-    done = Block(arg_types=[value.type for value in initial])
+    first, types = carried(builder, initial), [value.type for value in initial]
+    start = Block(arg_types=[lower.type, *(value.type for value in first)])
+    done = Block(arg_types=[value.type for value in first])
     if runs is None:
         enters = builder.icmp("slt", lower, upper)
-        builder.branch_if(enters, start, (lower, *initial), done, initial)
+        builder.branch_if(enters, start, (lower, *first), done, first)
     else:
-        builder.branch(start, (lower, *initial))
+        builder.branch(start, (lower, *first))
     builder.start(start)
-    results = body(start.args[0], list(start.args[1:]))
+    results = carried(builder, body(start.args[0], as_before(builder, start.args[1:], types)))
     builder.source = op
     # The sum cannot wrap for an index. It is below the upper bound plus the step, and both are sizes of memory.
     following = builder.add(start.args[0], step, NSW if isinstance(bounds[0].type, IndexType) else 0)
@@ -268,7 +273,7 @@ def counted_loop(
     back = builder.branch_if(again, start, (following, *results), done, results)
     set_hint(back, hint)
     builder.start(done)
-    return list(done.args)
+    return as_before(builder, done.args, types)
 
 
 def convert_yield(builder: LLVMBody, op: scf.YieldOp) -> None:

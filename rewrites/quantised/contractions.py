@@ -38,7 +38,7 @@ from .zero_points import (
 )
 
 LEAST_EXTENT: Final = 16
-"""Outputs, and channels, from which on machines have products of bytes for convolutions."""
+"""Channels, and outputs of groups, from which on machines have products of bytes for convolutions."""
 
 MOST_TERMS: Final = 1 << 15
 """Sums of so many products of differences of bytes stay below 2^31."""
@@ -214,7 +214,7 @@ def _windows(match: Match, image: SSAValue, weights: SSAValue, properties: dict[
     outputs, inputs, height, width = shape
     step, spacing = properties["strides"][0], properties["dilation"][0]
     rows = (image_shape[2] - spacing * (height - 1) - 1) // step + 1
-    if inputs >= LEAST_EXTENT or outputs < LEAST_EXTENT or inputs * height < LEAST_EXTENT or rows < 1:
+    if inputs >= LEAST_EXTENT or inputs * height < LEAST_EXTENT or rows < 1:
         return emit(match, "conv2d", image, weights, **properties)
     parts: list[SSAValue] = []
     for tap in range(0, height * spacing, spacing):

@@ -17,8 +17,8 @@ from .images import has_rows, is_image
 
 LEAST = 16
 """
-The rows, columns and steps of the sum from which new layouts of operands pay off. Rows do not count where b has its
-layout already.
+The rows, columns and steps of the sum from which new layouts of operands pay off. Rows and columns do not count where b
+has its layout already.
 """
 
 
@@ -50,7 +50,7 @@ def is_byte_product(c: Contraction, target: Machine, prepacked: bool = False, fl
         return False
     if is_image(c) and (not has_rows(c) or (halves and on_tile_registers(c, target))):
         return False
-    sizes = [c.extent(c.n), c.extent(c.k), *([] if prepacked else [shared_rows(c)])]
+    sizes = [c.extent(c.k), *([] if prepacked else [c.extent(c.n), shared_rows(c)])]
     return min(sizes) >= LEAST and (on_tile_registers(c, target) or dots_of(c, target) is not None)
 
 

@@ -26,6 +26,7 @@ from ...dialects.graph.base import shaped_of
 from ...lazy_dataclass import dataclass
 from ...reference.failure import ReferenceFailure
 from ...reference.run import NoReferenceError, ReferenceRunError, run
+from ...te.dtypes import integer_range
 from ..programs.op_generators import FLOATS
 from ..programs.values import arrays_of, special_floats
 from .instances import Instance
@@ -127,14 +128,14 @@ def _special(seed: int, shape: tuple[int, ...], dtype: str) -> Array:
     if dtype == "i1" or not array.size:
         return array
     random = np.random.default_rng(seed)
-    edges = special_floats(dtype)[[0, 1, 2, 3, 4, 7, 9, 11, 12, 13]] if dtype in FLOATS else _edges(array)
+    edges = special_floats(dtype)[[0, 1, 2, 3, 4, 7, 9, 11, 12, 13]] if dtype in FLOATS else _edges(dtype, array)
     chosen = edges[random.integers(0, len(edges), shape)]
     return np.where(random.integers(0, 2, shape) == 1, chosen, array).astype(array.dtype)
 
 
-def _edges(array: Array) -> Array:
-    limits = np.iinfo(array.dtype)
-    return np.array([limits.min, limits.max, 0, 1, limits.max // 2 + 1], array.dtype)
+def _edges(dtype: str, array: Array) -> Array:
+    least, most = integer_range(dtype)
+    return np.array([least, most, 0, 1, most // 2 + 1], np.int64 if least < 0 else np.uint64).astype(array.dtype)
 
 
 def outcome_of(module: ModuleOp, arguments: Sequence[Array], nudge: int | None = None) -> Outcome:

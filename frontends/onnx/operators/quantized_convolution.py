@@ -21,7 +21,7 @@ from .signed_bytes import centred, check_bytes, in_shape, int32, signed, signed_
 from .windows import Window, window_of
 
 LEAST_EXTENT: Final = 16
-"""Outputs, and channels, from which on machines have products of bytes for convolutions."""
+"""Channels from which on machines have products of bytes for convolutions."""
 
 LARGEST_PATCHES: Final = 1 << 24
 """Most bytes of an image with axes of the window in its channels."""
@@ -160,13 +160,13 @@ def _axes_into_channels(x: Value, w: Value, window: Window) -> int:
     as make as many.
 
     Each byte is copied as often as windows reach it along those axes, for sums that machines with instructions for
-    bytes form several times faster; they want vectors of `LEAST_EXTENT` channels and outputs. Rows of images move as a
-    whole, so the first axes are cheaper.
+    bytes form several times faster; they want vectors of `LEAST_EXTENT` channels. Rows of images move as a whole, so
+    the first axes are cheaper.
     """
     outputs, inputs, *sizes = w.shape
     if outputs is None or inputs is None or None in x.shape[2:] or None in sizes:
         return 0
-    if inputs >= LEAST_EXTENT or outputs < LEAST_EXTENT or min(_places(x, window)) < 1:
+    if inputs >= LEAST_EXTENT or min(_places(x, window)) < 1:
         return 0
     for count in range(1, len(window.kernel) + 1):
         terms = inputs * prod(window.kernel[:count])

@@ -23,6 +23,7 @@ from ....dialects import tile
 from ....dialects.tile.ops import LANES
 from .. import convert_arith
 from ..convert_memref import is_place_of_views
+from ..lanes import as_before, carried, resized, rounded
 from ..llvm_body import ConversionTable, LLVMBody
 from ..pieces import Piece, is_tile, piece_types, pieces_of
 from ..small_floats import change_format, element_type, is_bf16
@@ -84,13 +85,13 @@ def convert_mma(builder: LLVMBody, op: tile.MmaOp) -> None:
         halves = HalfElements(builder, left, len(op.row_range), op.depth.value.data)
     pieces = pieces_of(op.acc.type)
     in_row = [piece for piece in pieces if piece.row == 0]
-    totals = list(builder.pieces[op.acc])
+    totals = carried(builder, builder.pieces[op.acc])
     for step in range(op.depth.value.data):
         vectors = [
             _widened(
                 builder,
-                right.row(step, piece.column, piece.lanes),
-                builder.types.vector(element, piece.lanes),
+                resized(builder, right.row(step, piece.column, piece.lanes), rounded(piece.lanes)),
+                builder.types.vector(element, rounded(piece.lanes)),
                 signed=op.right_unsigned is None,
             )
             for piece in in_row
@@ -105,7 +106,7 @@ def convert_mma(builder: LLVMBody, op: tile.MmaOp) -> None:
             for number, vector in enumerate(vectors):
                 place = row * len(in_row) + number
                 totals[place] = _accumulate(builder, scalar, vector, totals[place])
-    builder.pieces[op.result] = totals
+    builder.pieces[op.result] = as_before(builder, totals, [each.type for each in builder.pieces[op.acc]])
 
 
 def _widened(builder: LLVMBody, value: SSAValue, target: Attribute, *, signed: bool = True) -> SSAValue:

@@ -23,7 +23,7 @@ from xdsl.dialects import llvm
 from xdsl.dialects.builtin import DenseArrayBase, VectorType, bf16, f32, i8, i16, i32
 from xdsl.ir import SSAValue
 
-from ....dialects import llvm_ext, tile
+from ....dialects import tile
 from ....dialects.tile.instructions import (
     BFDOT,
     PMADDWD,
@@ -41,6 +41,7 @@ from ....dialects.tile.instructions import (
 from ....dialects.tile.mma import GROUP, group_of
 from ....dialects.tile.ops import LANES
 from ..convert_vector import broadcast
+from ..lanes import resized
 from ..llvm_body import LLVMBody
 from ..pieces import pieces_of
 from .cursor import PlaceCursor
@@ -88,13 +89,13 @@ def convert_mma_of_groups(builder: LLVMBody, op: tile.MmaOp) -> None:
     pieces = pieces_of(op.acc.type)
     in_row = [piece for piece in pieces if piece.row == 0]
     lanes = [_enough(op, piece.lanes) for piece in pieces]
-    totals = [_resized(builder, each, wide) for each, wide in zip(builder.pieces[op.acc], lanes, strict=True)]
+    totals = [resized(builder, each, wide) for each, wide in zip(builder.pieces[op.acc], lanes, strict=True)]
     for step in range(op.depth.value.data):
         columns: list[SSAValue] = []
         for piece, wide in zip(in_row, lanes, strict=False):
             bytes_ = builder.types.vector(i8, GROUP * piece.lanes)
             loaded = builder.load(right.at(step, piece.column), bytes_, alignment=1)
-            columns.append(_resized(builder, loaded, GROUP * wide))
+            columns.append(resized(builder, loaded, GROUP * wide))
         for half in range(halves):
             vectors = columns if halves == 1 else [_nibbles(builder, each, half) for each in columns]
             for number_of_row, row in enumerate(op.row_range):
@@ -103,7 +104,7 @@ def convert_mma_of_groups(builder: LLVMBody, op: tile.MmaOp) -> None:
                     place = row * len(in_row) + number
                     totals[place] = accumulate(builder, op, factor, vector, totals[place])
     builder.pieces[op.result] = [
-        _resized(builder, each, piece.lanes) for each, piece in zip(totals, pieces, strict=True)
+        resized(builder, each, piece.lanes) for each, piece in zip(totals, pieces, strict=True)
     ]
 
 
@@ -111,18 +112,6 @@ def _enough(op: tile.MmaOp, lanes: int) -> int:
     """Returns the fewest lanes, of those a piece has and more, that the instruction of `op` is for."""
     wide = next((each for each in (2, 4, 8, LANES) if each >= lanes and _width(op, each)), lanes)
     return lanes if _width(op, lanes) else wide
-
-
-def _resized(builder: LLVMBody, vector: SSAValue, lanes: int) -> SSAValue:
-    """Returns the first lanes of a vector. Lanes that it does not have may hold anything."""
-    assert isinstance(vector.type, VectorType)
-    (found,) = vector.type.get_shape()
-    if found == lanes:
-        return vector
-    poison = builder.emit(llvm_ext.PoisonOp, (), vector.type)
-    mask = DenseArrayBase.from_list(i32, [min(lane, found) for lane in range(lanes)])
-    type_ = builder.types.vector(vector.type.element_type, lanes)
-    return builder.emit(llvm.ShuffleVectorOp, (vector, poison), type_, {"mask": mask})
 
 
 def _nibbles(builder: LLVMBody, bytes_: SSAValue, half: int) -> SSAValue:

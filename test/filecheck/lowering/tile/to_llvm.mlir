@@ -400,3 +400,25 @@ func.func @lanes_to_spare(%a: memref<1x4xi8>, %b: memref<1x5x4xi8>, %out: memref
   tile.store %1, %out[%c0, %c0] : vector<1x5xi32>, memref<1x5xi32>
   func.return
 }
+
+/// Blocks pass on 16 lanes, of which 12 are looked at: LLVM would pass 12 one by one where no register holds them.
+// CHECK-LABEL: @twelve_columns
+func.func @twelve_columns(%a: memref<4x8xf32>, %b: memref<8x12xf32>, %c: memref<4x12xf32>) {
+  // CHECK: llvm.shufflevector %{{.*}} [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 12, 12, 12] : vector<12xf32>
+  // CHECK-NEXT: llvm.br ^{{.*}}(%{{.*}}, %{{.*}} : i64, vector<16xf32>)
+  // CHECK: llvm.load %{{.*}} -> vector<12xf32>
+  // CHECK: %[[SUM:.*]] = llvm.call_intrinsic "llvm.fmuladd"{{.*}} -> vector<16xf32>
+  // CHECK: llvm.cond_br %{{.*}}, ^{{.*}}(%{{.*}}, %[[SUM]] : i64, vector<16xf32>), ^{{.*}}(%[[SUM]] : vector<16xf32>)
+  // CHECK: %[[LAST:.*]] = llvm.shufflevector %{{.*}} [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11] : vector<16xf32>
+  // CHECK: llvm.store %[[LAST]], %c
+  %0 = arith.constant 0 : index
+  %1 = arith.constant 1 : index
+  %8 = arith.constant 8 : index
+  %z = arith.constant dense<0.0> : vector<1x12xf32>
+  %r = scf.for %k = %0 to %8 step %1 iter_args(%acc = %z) -> (vector<1x12xf32>) {
+    %n = tile.mma %acc, %a[%0, %k], %b[%k, %0] depth 1 : vector<1x12xf32>, memref<4x8xf32>, memref<8x12xf32>
+    scf.yield %n : vector<1x12xf32>
+  }
+  tile.store %r, %c[%0, %0] : vector<1x12xf32>, memref<4x12xf32>
+  func.return
+}
