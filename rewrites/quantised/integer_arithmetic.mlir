@@ -40,16 +40,16 @@ pattern.rule "integer-takes" doc "take(dequantize(q), i) = dequantize(take(q, i)
 
 pattern.rule "integer-pads" doc "pad(dequantize(q), 0) = dequantize(pad(q, z)) for a known zero point z" :
   pad(dequantize(%q, %s, %z) as %real) => @padded-integers(%root, %real)
-  where narrow(%real), pads-with-zero(%root), plain-integers(%q),
-    one-scale(%s) remark "kept on floats: there is a scale per channel", positive-literal(%s), known-zero-point(%z)
+  where narrow(%real), pads-with-zero(%root), one-scale(%s) remark "kept on floats: there is a scale per channel",
+    positive-literal(%s), known-zero-point(%z)
 
 pattern.rule "integer-joins" doc "concat(dequantize(q), …) = dequantize(concat(q, …)) for one scale and zero point" :
-  concat(dequantize(%q, %s, _) as %real, %others...) => @joined-integers(%root, %real)
-  where narrow(%real), plain-integers(%q), one-scale(%s), one-conversion(%root)
+  concat(dequantize(_, %s, _) as %real, %others...) => @joined-integers(%root, %real)
+  where narrow(%real), one-scale(%s), one-conversion(%root)
 
 pattern.rule "integer-extrema" doc "max(dequantize(a), dequantize(b)) = dequantize(max(a, b)) for one positive scale and zero point" :
-  [maximum, minimum](dequantize(%q, %s, _) as %real, dequantize(_, _, _)) => @joined-integers(%root, %real)
-  where plain-integers(%q), one-scale(%s), positive-literal(%s), one-conversion(%root)
+  [maximum, minimum](dequantize(%q, _, _) as %real, _) => @joined-integers(%root, %real)
+  where plain-integers(%q), one-conversion(%root)
 
 pattern.rule "integer-max-pool" doc "max_pool(dequantize(q)) = dequantize(max_pool(q)) for one positive scale" :
   max_pool2d(dequantize(%q, %s, %z) as %real) => @moved-integers(%root, %real)

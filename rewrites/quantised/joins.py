@@ -29,7 +29,7 @@ def pads_with_zero(match: Match, op: PadOp) -> bool:
 
 @condition("one-conversion", otherwise="the operands are not all of one scale, zero point and type")
 def one_conversion(match: Match, op: Operation) -> bool:
-    """All operands stand for numbers by one known scale and zero point, and are of one type of integers."""
+    """All operands stand for numbers by one known scale, a positive one, and zero point, and have one type."""
     first, *others = (operand.owner for operand in op.operands)
     return isinstance(first, DequantizeOp) and all(
         isinstance(other, DequantizeOp)

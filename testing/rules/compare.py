@@ -72,13 +72,18 @@ class Outcome:
 
     def observe(self, op: Operation | None, results: Sequence[Array]) -> None:
         for array in results:
-            if array.dtype.kind in "iub" or array.size == 0:
+            if _holds_integers(array) or array.size == 0:
                 continue
             self.epsilon = max(self.epsilon, EPSILON[array.dtype.name])
             wide = np.abs(array.astype(np.float64))
             self.largest = max(self.largest, float(np.max(wide, where=np.isfinite(wide), initial=0.0)))
             if op is not None:
                 self.terms = max(self.terms, _elements(op) // array.size)
+
+
+def _holds_integers(array: Array) -> bool:
+    """Returns whether an array holds integers or booleans. NumPy has no kind for those of less than a byte."""
+    return array.dtype.kind in "iub" or array.dtype.name.removeprefix("u").startswith("int")
 
 
 def _elements(op: Operation) -> int:
@@ -116,7 +121,7 @@ def _values(seed: int, shape: tuple[int, ...], dtype: str, flavour: str) -> Arra
     if flavour != "nan":
         return arrays_of(seed, shape, dtype, flavour)
     array = arrays_of(seed, shape, dtype, "finite")
-    if array.dtype.kind not in "iub" and array.size:
+    if not _holds_integers(array) and array.size:
         array = array.copy()
         array.flat[seed % array.size] = np.nan
     return array
@@ -192,7 +197,7 @@ def sensitivity(module: ModuleOp, arguments: Sequence[Array], outcome: Outcome) 
         inputs = [_nudged(array, [seed, place], ULPS if seed < 3 else 0) for place, array in enumerate(arguments)]
         nudged = outcome_of(module, inputs, None if seed < 3 else seed)
         for number, (one, other) in enumerate(zip(outcome.results, nudged.results, strict=False)):
-            if one.dtype.kind not in "iub" and one.size:
+            if not _holds_integers(one) and one.size:
                 with np.errstate(all="ignore"):
                     apart = np.abs(one.astype(np.float64) - other.astype(np.float64))
                 largest = np.max(apart, where=np.isfinite(apart), initial=0.0)
@@ -202,7 +207,7 @@ def sensitivity(module: ModuleOp, arguments: Sequence[Array], outcome: Outcome) 
 
 
 def _nudged(array: Array, seed: Sequence[int], units: int) -> Array:
-    if array.dtype.kind in "iub":
+    if _holds_integers(array):
         return array
     signs = np.random.default_rng(seed).integers(-1, 2, array.shape)
     return (array.astype(np.float64) * (1 + signs * units * EPSILON[array.dtype.name])).astype(array.dtype)
@@ -211,7 +216,7 @@ def _nudged(array: Array, seed: Sequence[int], units: int) -> Array:
 def says_something(before: Outcome, numerics: str) -> bool:
     """Returns whether there is an element that the class has a say about."""
     return any(
-        array.size and (numerics != "fast" or array.dtype.kind in "iub" or np.isfinite(array.astype(np.float64)).any())
+        array.size and (numerics != "fast" or _holds_integers(array) or np.isfinite(array.astype(np.float64)).any())
         for array in before.results
     )
 
@@ -222,7 +227,7 @@ def same_bits(wanted: Array, found: Array) -> bool:
 
 
 def _bits_apart(wanted: Array, found: Array) -> Array:
-    if wanted.dtype.kind in "iub":
+    if _holds_integers(wanted):
         return np.asarray(wanted != found)
     left, right = wanted.astype(np.float64), found.astype(np.float64)
     both_nan = np.isnan(left) & np.isnan(right)
@@ -233,7 +238,7 @@ def _bits_apart(wanted: Array, found: Array) -> Array:
 def _apart(wanted: Array, found: Array, numerics: str, before: Outcome, after: Outcome, slack: Array) -> Array:
     if numerics == "quantised" and wanted.dtype.kind in "iu":
         return np.asarray(np.abs(wanted.astype(np.int64) - found.astype(np.int64)) > 1)
-    if numerics == "exact" or wanted.dtype.kind in "iub":
+    if numerics == "exact" or _holds_integers(wanted):
         return _bits_apart(wanted, found)
     left, right = wanted.astype(np.float64), found.astype(np.float64)
     epsilon, largest = max(before.epsilon, after.epsilon), max(before.largest, after.largest)

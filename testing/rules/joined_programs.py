@@ -16,13 +16,12 @@ def _put_together(choose: Chooser, number: int) -> Program:
     for each in range(number):
         kind = choose.element(BYTES) if rarely(choose, 6) else dtype
         program.arguments.append(f"%q{each}: tensor<2x3x5x4x{kind}>")
-        if rarely(choose, 6):
-            program.arguments += [f"%sq{each}: tensor<{channels}f32>", f"%zq{each}: tensor<{channels}{kind}>"]
-        else:
-            other = choose.element((0.5, -0.5)) if rarely(choose, 8) else scale
-            point = 2 if rarely(choose, 8) else zero
-            program.lines.append(f"%sq{each} = graph.full {other} : tensor<{channels}f32>")
-            program.lines.append(f"%zq{each} = graph.full {point} : tensor<{channels}{kind}>")
+        for name, type_, usual, others in (("s", "f32", scale, (0.5, -0.5)), ("z", kind, zero, (2,))):
+            if rarely(choose, 8):
+                program.arguments.append(f"%{name}q{each}: tensor<{channels}{type_}>")
+            else:
+                value = choose.element(others) if rarely(choose, 8) else usual
+                program.lines.append(f"%{name}q{each} = graph.full {value} : tensor<{channels}{type_}>")
         program.dequantised(f"r{each}", f"q{each}", f"2x3x5x4x{kind}", channels, 1)
     return program
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pytest
 from stepwell.core.text.parsing import make_context, parse_text
 from stepwell.rewrites.shipped import shipped_rules
+from stepwell.te.dtypes import integer_range
 from stepwell.testing.rules.checking import Settings, check_rule
-from stepwell.testing.rules.compare import Outcome, difference, outcome_of, same_bits, sensitivity
+from stepwell.testing.rules.compare import Outcome, arguments_of, difference, outcome_of, same_bits, sensitivity
+from stepwell.testing.rules.instances import Instance
 from stepwell.testing.rules.reporting import report_line
 
 CTX = make_context()
@@ -70,3 +73,15 @@ def test_results_that_rounding_can_make_infinite_may_be_any() -> None:
     (slack,) = sensitivity(module, arguments, before)
     assert np.isinf(slack[0]) and np.isfinite(slack[1])
     assert difference(before, replace(before, results=(arguments[0],)), "fast", [slack]) is None
+
+
+@pytest.mark.parametrize("dtype", ["i2", "ui2", "i4", "ui4", "i8", "ui64"])
+def test_special_integers_have_their_type(dtype: str) -> None:
+    """Those of less than a byte too, for which NumPy has no limits."""
+    text = f"func.func @main(%q: tensor<50x{dtype}>) -> tensor<50x{dtype}> {{ func.return %q : tensor<50x{dtype}> }}"
+    module = parse_text(CTX, text, "test")
+    (array,) = arguments_of(Instance(module, None, []), 0, "special")
+    least, most = integer_range(dtype)
+    assert {int(array.min()), int(array.max())} == {least, most}
+    outcome = outcome_of(module, [array])
+    assert difference(outcome, outcome, "exact") is None
