@@ -121,6 +121,16 @@ def exact_on_floats(match: Match, op: Conv2dOp) -> bool:
     return 0 <= _terms(op) * largest <= LARGEST_EXACT
 
 
+@condition("one-output", protects="cost")
+def one_output(match: Match, op: Conv2dOp) -> bool:
+    """
+    The convolution of bytes has one output, and as many channels as kernels on bytes want. These kernels have two
+    outputs or more.
+    """
+    inputs, outputs = (shape_of(each)[_channels(op)] for each in (op.operands[0], op.results[0]))
+    return outputs == 1 and inputs >= LEAST_EXTENT and dtype_of(op.results[0]) == "i32"
+
+
 def _channels(op: Conv2dOp) -> int:
     """Returns the dimension of the channels of an image."""
     return plain_properties(op)["data_layout"].index("C")
@@ -205,6 +215,17 @@ def groups_on_floats(match: Match, op: Conv2dOp, image: Thing, kernel: Thing) ->
     reals = [emit(match, "astype", as_value(each), dtype="f32") for each in (image, kernel)]
     sums = emit(match, "conv2d", *reals, **{**plain_properties(op), "out_dtype": None})
     return (emit(match, "astype", sums, dtype="i32"),)
+
+
+@builder("first-of-two-outputs")
+def first_of_two_outputs(match: Match, op: Conv2dOp, image: Thing, kernel: Thing) -> Sequence[SSAValue]:
+    """The convolution with a filter of zeros as well, without the output of that."""
+    properties = plain_properties(op)
+    pads = [0] * 8
+    pads[2 * properties["kernel_layout"].index("O") + 1] = 1
+    two = emit(match, "pad", as_value(kernel), pad_width=pads, value=0)
+    sums = emit(match, "conv2d", as_value(image), two, **properties)
+    return (emit(match, "strided_slice", sums, axes=[_channels(op)], begin=[0], end=[1], strides=[1]),)
 
 
 def _windows(match: Match, image: SSAValue, weights: SSAValue, properties: dict[str, Any]) -> SSAValue:

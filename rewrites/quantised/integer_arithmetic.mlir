@@ -91,6 +91,9 @@ pattern.rule "integer-groups" doc "conv2d(x, w) = i32(conv2d(f32(x), f32(w))) fo
   : conv2d(%x, %w) => @groups-on-floats(%root, %x, %w)
   where byte(%x), exact-on-floats(%root)
 
+pattern.rule "integer-one-output" doc "conv2d(x, w) is the first output of a convolution by w and a filter of zeros, for bytes"
+  : conv2d(%x, %w) => @first-of-two-outputs(%root, %x, %w) where byte(%x), byte(%w), one-output(%root)
+
 // Weights alone. Sums are regrouped, and the scale is multiplied when a block is summed up.
 
 pattern.rule "packed-matmul" rounding doc "matmul(x, dequantize(w)) reads constant integers w of up to 8 bits, with a scale for each column or block of one"

@@ -394,6 +394,19 @@ def groups_of_bytes(choose: Chooser) -> str:
     return _text(lines, arguments, f"tensor<1x8x{4 - side}x{4 - side}x{sums}>")
 
 
+def convolution_to_one_output(choose: Chooser) -> str:
+    """A convolution of bytes with one output, now and then with two or with few channels."""
+    inputs, outputs, layout = choose.element((16, 16, 3)), choose.element((1, 1, 2)), choose.element(("NCHW", "NHWC"))
+    left, right = choose.element(BYTES), "i8"
+    image, result = f"1x{inputs}x3x4", f"1x{outputs}x2x3"
+    if layout == "NHWC":
+        image, result = f"1x3x4x{inputs}", f"1x2x3x{outputs}"
+    kernel, sums = f"{outputs}x{inputs}x2x2x{right}", "i16" if rarely(choose, 6) else "i32"
+    line = f'%y = graph.conv2d %x, %w, data_layout = "{layout}", out_dtype = {sums} '
+    lines = [line + f": (tensor<{image}x{left}>, tensor<{kernel}>)"]
+    return _text(lines, [f"%x: tensor<{image}x{left}>", f"%w: tensor<{kernel}>"], f"tensor<{result}x{sums}>")
+
+
 def _dense(choose: Chooser, numbers: Sequence[int], shape: tuple[int, ...]) -> str:
     """Returns numbers as the elements of a constant of a shape."""
     if not shape:
@@ -412,6 +425,7 @@ PROGRAMS: Final[dict[str, Generator]] = {
     "integer-table": function_of_bytes,
     "integer-table-of-two": function_of_two,
     "integer-groups": groups_of_bytes,
+    "integer-one-output": convolution_to_one_output,
     "integer-matmul": product_of_bytes,
     "integer-conv2d": convolution_of_bytes,
     "packed-matmul": product_of_packed_weights,

@@ -359,6 +359,25 @@ func.func @integer_groups_of_one(%x: tensor<1x3x6x6xui8>, %w: tensor<8x3x3x3xi8>
   func.return %y : tensor<1x8x4x4xi32>
 }
 
+/// Kernels on bytes have two outputs or more, so one gets a second of zeros.
+// CHECK-LABEL: func.func @integer_one_output(
+// STRICT-LABEL: func.func @integer_one_output(
+func.func @integer_one_output(%x: tensor<1x6x6x16xui8>, %w: tensor<3x3x16x1xi8>) -> tensor<1x4x4x1xi32> {
+  // CHECK: %[[TWO:.*]] = graph.pad %w, pad_width = [0, 0, 0, 0, 0, 0, 0, 1] : (tensor<3x3x16x1xi8>) -> tensor<3x3x16x2xi8>
+  // CHECK: %[[C:.*]] = graph.conv2d %x, %[[TWO]], {{.*}} -> tensor<1x4x4x2xi32>
+  // CHECK: graph.strided_slice %[[C]], axes = [3], begin = [0], end = [1], strides = [1]
+  // STRICT: graph.strided_slice
+  %y = graph.conv2d %x, %w, data_layout = "NHWC", kernel_layout = "HWIO", out_dtype = i32 : (tensor<1x6x6x16xui8>, tensor<3x3x16x1xi8>)
+  func.return %y : tensor<1x4x4x1xi32>
+}
+
+// CHECK-LABEL: func.func @no_integer_one_output(
+func.func @no_integer_one_output(%x: tensor<1x16x6x6xui8>, %w: tensor<2x16x3x3xi8>) -> tensor<1x2x4x4xi32> {
+  // CHECK-NEXT: graph.conv2d %x, %w
+  %y = graph.conv2d %x, %w, out_dtype = i32 : (tensor<1x16x6x6xui8>, tensor<2x16x3x3xi8>)
+  func.return %y : tensor<1x2x4x4xi32>
+}
+
 /// One channel in each group, one group of 16 channels or more, and groups of as many: kernels on bytes.
 // CHECK-LABEL: func.func @no_integer_groups_of_a_channel(
 func.func @no_integer_groups_of_a_channel(%x: tensor<1x4x6x6xui8>, %w: tensor<4x1x3x3xi8>, %v: tensor<4x32x1x1xi8>, %a: tensor<1x32x6x6xui8>, %b: tensor<32x16x1x1xi8>) -> (tensor<1x4x4x4xi32>, tensor<1x4x6x6xi32>, tensor<1x32x6x6xi32>) {
