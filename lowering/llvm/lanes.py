@@ -9,13 +9,17 @@ vectors of 12 floats takes three times as long with AVX2 as one of 16.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from xdsl.dialects import llvm
-from xdsl.dialects.builtin import DenseArrayBase, VectorType, i32
+from xdsl.dialects.builtin import DenseArrayBase, FixedBitwidthType, VectorType, bf16, i32
 from xdsl.ir import Attribute, SSAValue
 
 from ...dialects import llvm_ext
 from .llvm_body import LLVMBody
+
+LEAST_REGISTER: Final = 128
+"""The bits of a vector that a register holds on every machine."""
 
 
 def resized(builder: LLVMBody, vector: SSAValue, lanes: int) -> SSAValue:
@@ -43,28 +47,35 @@ def _is_first_lanes(op: llvm.ShuffleVectorOp, found: int, lanes: int) -> bool:
     )
 
 
-def rounded(lanes: int) -> int:
-    """Returns the least power of 2 that is as many lanes or more."""
+def whole_lanes(type_: VectorType) -> int:
+    """
+    Returns the lanes with which blocks pass on a vector: a power of 2, or its own where any register holds it.
+
+    Those of bf16 keep their own, as LLVM has no shuffles of bf16.
+    """
+    (lanes,), element = type_.get_shape(), type_.element_type
+    if not isinstance(element, FixedBitwidthType) or element == bf16 or lanes * element.bitwidth <= LEAST_REGISTER:
+        return lanes
     return 1 << (lanes - 1).bit_length()
 
 
 def passed_on(builder: LLVMBody, type_: Attribute) -> Attribute:
-    """Returns the type in which blocks pass on values of a type: vectors have a power of 2 of lanes."""
-    lanes = _lanes(type_)
-    return builder.types.vector(type_.element_type, rounded(lanes)) if lanes else type_  # pyright: ignore
+    """Returns the type in which blocks pass on values of a type."""
+    if not isinstance(type_, VectorType):
+        return type_
+    return builder.types.vector(type_.element_type, whole_lanes(type_))
 
 
 def carried(builder: LLVMBody, values: Sequence[SSAValue]) -> list[SSAValue]:
     """Returns values as blocks pass them on."""
-    return [resized(builder, each, rounded(lanes)) if (lanes := _lanes(each.type)) else each for each in values]
+    return [
+        resized(builder, each, whole_lanes(each.type)) if isinstance(each.type, VectorType) else each for each in values
+    ]
 
 
 def as_before(builder: LLVMBody, values: Sequence[SSAValue], types: Sequence[Attribute]) -> list[SSAValue]:
     """Returns values that blocks have passed on in the types that they had before."""
-    pairs = zip(values, types, strict=True)
-    return [resized(builder, each, lanes) if (lanes := _lanes(type_)) else each for each, type_ in pairs]
-
-
-def _lanes(type_: Attribute) -> int | None:
-    """Returns the lanes of vectors of a type, `None` for other types."""
-    return type_.get_shape()[0] if isinstance(type_, VectorType) else None
+    return [
+        resized(builder, each, type_.get_shape()[0]) if isinstance(type_, VectorType) else each
+        for each, type_ in zip(values, types, strict=True)
+    ]

@@ -287,6 +287,9 @@ class LLVMBody:
         return self.emit(llvm.SelectOp, (condition, lhs, rhs), lhs.type, properties)
 
     def bitcast(self, value: SSAValue, target: Attribute) -> SSAValue:
+        """Returns the bits of a value in another type. One of a bitcast is one of what that was made of."""
+        if isinstance(value.owner, llvm.BitcastOp):
+            value = value.owner.operands[0]
         return value if value.type == target else self.emit(llvm.BitcastOp, (value,), target)
 
     def resize_integer(self, value: SSAValue, target: Attribute, *, signed: bool) -> SSAValue:

@@ -102,11 +102,15 @@ def change_format(builder: LLVMBody, value: SSAValue, target: Attribute) -> SSAV
 
 def _bf16_to_f32(builder: LLVMBody, value: SSAValue) -> SSAValue:
     """Extends a bf16, which is the upper half of the f32 of the same value."""
+    return bf16_of_bits(builder, builder.bitcast(value, builder.types.like(i16, value.type)))
+
+
+def bf16_of_bits(builder: LLVMBody, bits: SSAValue) -> SSAValue:
+    """Returns the f32 of a bf16 whose bits are in an i16."""
     like = builder.types.like
-    short, word = like(i16, value.type), like(i32, value.type)
-    bits = builder.emit(llvm.ZExtOp, (builder.bitcast(value, short),), word)
-    shifted = builder.shl(bits, builder.constant(16, word))
-    return builder.bitcast(shifted, like(F32, value.type))
+    word = like(i32, bits.type)
+    shifted = builder.shl(builder.emit(llvm.ZExtOp, (bits,), word), builder.constant(16, word))
+    return builder.bitcast(shifted, like(F32, bits.type))
 
 
 def _f32_to_bf16(builder: LLVMBody, value: SSAValue, target: Attribute) -> SSAValue:

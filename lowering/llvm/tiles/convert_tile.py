@@ -14,6 +14,7 @@ from xdsl.dialects.builtin import (
     IntegerAttr,
     IntegerType,
     VectorType,
+    i16,
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 
@@ -22,11 +23,12 @@ from ....core.ir.walk import ops_in
 from ....dialects import tile
 from ....dialects.tile.ops import LANES
 from .. import convert_arith
+from ..addressing import lane_alignment, load_value
 from ..convert_memref import is_place_of_views
-from ..lanes import as_before, carried, resized, rounded
+from ..lanes import as_before, carried, whole_lanes
 from ..llvm_body import ConversionTable, LLVMBody
 from ..pieces import Piece, is_tile, piece_types, pieces_of
-from ..small_floats import change_format, element_type, is_bf16
+from ..small_floats import bf16_of_bits, change_format, element_type, is_bf16
 from ..types import F32
 from .bf16_registers import extend_bf16, round_to_bf16
 from .cursor import PlaceCursor
@@ -87,15 +89,7 @@ def convert_mma(builder: LLVMBody, op: tile.MmaOp) -> None:
     in_row = [piece for piece in pieces if piece.row == 0]
     totals = carried(builder, builder.pieces[op.acc])
     for step in range(op.depth.value.data):
-        vectors = [
-            _widened(
-                builder,
-                resized(builder, right.row(step, piece.column, piece.lanes), rounded(piece.lanes)),
-                builder.types.vector(element, rounded(piece.lanes)),
-                signed=op.right_unsigned is None,
-            )
-            for piece in in_row
-        ]
+        vectors = carried(builder, [_row(builder, op, right, step, piece) for piece in in_row])
         for number_of_row, row in enumerate(op.row_range):
             if halves is not None:
                 scalar = halves.element(number_of_row, step)
@@ -107,6 +101,18 @@ def convert_mma(builder: LLVMBody, op: tile.MmaOp) -> None:
                 place = row * len(in_row) + number
                 totals[place] = _accumulate(builder, scalar, vector, totals[place])
     builder.pieces[op.result] = as_before(builder, totals, [each.type for each in builder.pieces[op.acc]])
+
+
+def _row(builder: LLVMBody, op: tile.MmaOp, right: PlaceCursor, step: int, piece: Piece) -> SSAValue:
+    """Returns a piece of a row of B in the type of the sums."""
+    assert isinstance(op.acc.type, VectorType)
+    type_ = builder.types.vector(builder.types.convert(op.acc.type.element_type), piece.lanes)
+    if is_bf16(right.layout.value_type) and right.steps[1] == 1 and whole_lanes(type_) > piece.lanes:
+        # LLVM cannot put the last of 9 bf16 into a register, which it tries where 16 lanes are made of them.
+        bits = builder.types.vector(i16, piece.lanes)
+        return bf16_of_bits(builder, load_value(builder, right.at(step, piece.column), bits, lane_alignment(bits)))
+    loaded = right.row(step, piece.column, piece.lanes)
+    return _widened(builder, loaded, type_, signed=op.right_unsigned is None)
 
 
 def _widened(builder: LLVMBody, value: SSAValue, target: Attribute, *, signed: bool = True) -> SSAValue:
