@@ -109,13 +109,8 @@ def byte_kernel(match: Match, op: Conv2dOp) -> bool:
 
 @condition("exact-on-floats")
 def exact_on_floats(match: Match, op: Conv2dOp) -> bool:
-    """
-    No instructions for bytes serve the convolution of bytes, as it has few channels, and each of its sums is a number
-    of f32.
-    """
-    one_group = plain_properties(op)["groups"] == 1
-    served = shape_of(op.operands[0])[_channels(op)] >= LEAST_EXTENT if one_group else byte_kernel(match, op)
-    if served or dtype_of(op.results[0]) != "i32":
+    """There are no kernels on bytes for the convolution of bytes, and each of its sums is a number of f32."""
+    if byte_kernel(match, op) or dtype_of(op.results[0]) != "i32":
         return False
     largest = prod(255 if dtype_of(each) == "ui8" else 128 for each in op.operands)
     return 0 <= _terms(op) * largest <= LARGEST_EXACT

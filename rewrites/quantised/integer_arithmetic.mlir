@@ -87,7 +87,7 @@ pattern.rule "integer-matmul" quantised doc "matmul(dequantize(x), dequantize(w)
     known-zero-point(%left_zero_point), scales-of-outputs(%root, %right_side)}
     remark "kept on floats: {why}"
 
-pattern.rule "integer-groups" doc "conv2d(x, w) = i32(conv2d(f32(x), f32(w))) for bytes of few channels in each group, whose sums are numbers of f32"
+pattern.rule "integer-groups" doc "conv2d(x, w) = i32(conv2d(f32(x), f32(w))) for bytes in groups of few channels, whose sums are numbers of f32"
   : conv2d(%x, %w) => @groups-on-floats(%root, %x, %w)
   where byte(%x), exact-on-floats(%root)
 

@@ -21,8 +21,8 @@
 // WITHOUT: graph.multiply {{.*}} : (tensor<1x4x6x6xf32>, tensor<4x1x1xf32>)
 // WITHOUT: graph.add {{.*}} : (tensor<1x4x6x6xf32>, tensor<4x1x1xf32>)
 // WITHOUT: graph.requantize {{.*}} : (tensor<1x4x6x6xf32>, tensor<f32>, tensor<i8>)
-func.func @layer(%x: tensor<1x16x8x8xi8>) -> tensor<1x4x6x6xi8> {
-  %w = graph.weight "w" : tensor<4x16x3x3xi8>
+func.func @layer(%x: tensor<1x3x8x8xi8>) -> tensor<1x4x6x6xi8> {
+  %w = graph.weight "w" : tensor<4x3x3x3xi8>
   %sw = graph.weight "sw" : tensor<4xf32>
   %bias = graph.weight "bias" : tensor<4x1x1xf32>
   %sx = graph.full 0.5 : tensor<f32>
@@ -30,9 +30,9 @@ func.func @layer(%x: tensor<1x16x8x8xi8>) -> tensor<1x4x6x6xi8> {
   %zx = graph.full 3 : tensor<i8>
   %zw = graph.full 0 : tensor<4xi8>
   %zy = graph.full -5 : tensor<i8>
-  %a = graph.dequantize %x, %sx, %zx : (tensor<1x16x8x8xi8>, tensor<f32>, tensor<i8>)
-  %b = graph.dequantize %w, %sw, %zw, axis = 0 : (tensor<4x16x3x3xi8>, tensor<4xf32>, tensor<4xi8>)
-  %c = graph.conv2d %a, %b : (tensor<1x16x8x8xf32>, tensor<4x16x3x3xf32>)
+  %a = graph.dequantize %x, %sx, %zx : (tensor<1x3x8x8xi8>, tensor<f32>, tensor<i8>)
+  %b = graph.dequantize %w, %sw, %zw, axis = 0 : (tensor<4x3x3x3xi8>, tensor<4xf32>, tensor<4xi8>)
+  %c = graph.conv2d %a, %b : (tensor<1x3x8x8xf32>, tensor<4x3x3x3xf32>)
   %d = graph.add %c, %bias : (tensor<1x4x6x6xf32>, tensor<4x1x1xf32>)
   %y = graph.quantize %d, %sy, %zy : (tensor<1x4x6x6xf32>, tensor<f32>, tensor<i8>)
   func.return %y : tensor<1x4x6x6xi8>
@@ -44,16 +44,16 @@ func.func @layer(%x: tensor<1x16x8x8xi8>) -> tensor<1x4x6x6xi8> {
 // CHECK: %[[FACTOR:.*]] = graph.multiply {{.*}} : (tensor<4xf32>, tensor<f32>)
 // CHECK: graph.requantize %[[SUMS]], %[[FACTOR]], %{{.*}} : (tensor<1x4x6x6xi32>, tensor<4xf32>, tensor<i8>) -> tensor<1x4x6x6xi8>
 // CHECK-NEXT: func.return
-func.func @products(%x: tensor<1x16x8x8xi8>) -> tensor<1x4x6x6xi8> {
-  %w = graph.weight "w" : tensor<4x16x3x3xi8>
+func.func @products(%x: tensor<1x3x8x8xi8>) -> tensor<1x4x6x6xi8> {
+  %w = graph.weight "w" : tensor<4x3x3x3xi8>
   %sw = graph.weight "sw" : tensor<4xf32>
   %sx = graph.full 0.5 : tensor<f32>
   %sy = graph.full 0.25 : tensor<f32>
   %z = graph.full 0 : tensor<i8>
   %zw = graph.full 0 : tensor<4xi8>
-  %a = graph.dequantize %x, %sx, %z : (tensor<1x16x8x8xi8>, tensor<f32>, tensor<i8>)
-  %b = graph.dequantize %w, %sw, %zw, axis = 0 : (tensor<4x16x3x3xi8>, tensor<4xf32>, tensor<4xi8>)
-  %c = graph.conv2d %a, %b : (tensor<1x16x8x8xf32>, tensor<4x16x3x3xf32>)
+  %a = graph.dequantize %x, %sx, %z : (tensor<1x3x8x8xi8>, tensor<f32>, tensor<i8>)
+  %b = graph.dequantize %w, %sw, %zw, axis = 0 : (tensor<4x3x3x3xi8>, tensor<4xf32>, tensor<4xi8>)
+  %c = graph.conv2d %a, %b : (tensor<1x3x8x8xf32>, tensor<4x3x3x3xf32>)
   %y = graph.quantize %c, %sy, %z : (tensor<1x4x6x6xf32>, tensor<f32>, tensor<i8>)
   func.return %y : tensor<1x4x6x6xi8>
 }
@@ -142,14 +142,14 @@ func.func @no_scaled_by_reciprocal(%x: tensor<4x2xf32>)
 /// Bytes without signs count less 128 in the sums.
 // CHECK-LABEL: func.func @sums_of_unsigned_weights(
 // CHECK: graph.weight "u#sums0*3" : tensor<4xi32>
-func.func @sums_of_unsigned_weights(%x: tensor<1x16x8x8xi8>) -> tensor<1x4x6x6xf32> {
-  %w = graph.weight "u" : tensor<4x16x3x3xui8>
+func.func @sums_of_unsigned_weights(%x: tensor<1x3x8x8xi8>) -> tensor<1x4x6x6xf32> {
+  %w = graph.weight "u" : tensor<4x3x3x3xui8>
   %s = graph.full 0.5 : tensor<f32>
   %z = graph.full 128 : tensor<ui8>
   %zx = graph.full 3 : tensor<i8>
-  %a = graph.dequantize %x, %s, %zx : (tensor<1x16x8x8xi8>, tensor<f32>, tensor<i8>)
-  %b = graph.dequantize %w, %s, %z : (tensor<4x16x3x3xui8>, tensor<f32>, tensor<ui8>)
-  %c = graph.conv2d %a, %b : (tensor<1x16x8x8xf32>, tensor<4x16x3x3xf32>)
+  %a = graph.dequantize %x, %s, %zx : (tensor<1x3x8x8xi8>, tensor<f32>, tensor<i8>)
+  %b = graph.dequantize %w, %s, %z : (tensor<4x3x3x3xui8>, tensor<f32>, tensor<ui8>)
+  %c = graph.conv2d %a, %b : (tensor<1x3x8x8xf32>, tensor<4x3x3x3xf32>)
   func.return %c : tensor<1x4x6x6xf32>
 }
 
@@ -187,14 +187,14 @@ func.func @no_sums_of_batches(%x: tensor<2x3x8xi8>) -> tensor<2x3x4xf32> {
 // CHECK-LABEL: func.func @no_scaled_sums(
 // CHECK: %[[SUM:.*]] = graph.add %{{.*}}, %bias
 // CHECK: graph.requantize %[[SUM]]
-func.func @no_scaled_sums(%x: tensor<1x16x8x8xi8>, %bias: tensor<4x1x1xf32>) -> tensor<1x4x6x6xi8> {
-  %w = graph.weight "w" : tensor<4x16x3x3xi8>
+func.func @no_scaled_sums(%x: tensor<1x3x8x8xi8>, %bias: tensor<4x1x1xf32>) -> tensor<1x4x6x6xi8> {
+  %w = graph.weight "w" : tensor<4x3x3x3xi8>
   %s = graph.full 0.5 : tensor<f32>
   %sy = graph.full 0.25 : tensor<f32>
   %z = graph.full 0 : tensor<i8>
-  %a = graph.dequantize %x, %s, %z : (tensor<1x16x8x8xi8>, tensor<f32>, tensor<i8>)
-  %b = graph.dequantize %w, %s, %z : (tensor<4x16x3x3xi8>, tensor<f32>, tensor<i8>)
-  %c = graph.conv2d %a, %b : (tensor<1x16x8x8xf32>, tensor<4x16x3x3xf32>)
+  %a = graph.dequantize %x, %s, %z : (tensor<1x3x8x8xi8>, tensor<f32>, tensor<i8>)
+  %b = graph.dequantize %w, %s, %z : (tensor<4x3x3x3xi8>, tensor<f32>, tensor<i8>)
+  %c = graph.conv2d %a, %b : (tensor<1x3x8x8xf32>, tensor<4x3x3x3xf32>)
   %d = graph.add %c, %bias : (tensor<1x4x6x6xf32>, tensor<4x1x1xf32>)
   %y = graph.quantize %d, %sy, %z : (tensor<1x4x6x6xf32>, tensor<f32>, tensor<i8>)
   func.return %y : tensor<1x4x6x6xi8>
@@ -205,14 +205,14 @@ func.func @no_scaled_sums(%x: tensor<1x16x8x8xi8>, %bias: tensor<4x1x1xf32>) -> 
 // CHECK: %[[REAL:real]] = graph.multiply
 // CHECK: graph.requantize %[[REAL]]
 // CHECK: func.return %[[REAL]]
-func.func @no_scaled_products(%x: tensor<1x16x8x8xi8>) -> (tensor<1x4x6x6xf32>, tensor<1x4x6x6xi8>) {
-  %w = graph.weight "w" : tensor<4x16x3x3xi8>
+func.func @no_scaled_products(%x: tensor<1x3x8x8xi8>) -> (tensor<1x4x6x6xf32>, tensor<1x4x6x6xi8>) {
+  %w = graph.weight "w" : tensor<4x3x3x3xi8>
   %s = graph.full 0.5 : tensor<f32>
   %sy = graph.full 0.25 : tensor<f32>
   %z = graph.full 0 : tensor<i8>
-  %a = graph.dequantize %x, %s, %z : (tensor<1x16x8x8xi8>, tensor<f32>, tensor<i8>)
-  %b = graph.dequantize %w, %s, %z : (tensor<4x16x3x3xi8>, tensor<f32>, tensor<i8>)
-  %real = graph.conv2d %a, %b : (tensor<1x16x8x8xf32>, tensor<4x16x3x3xf32>)
+  %a = graph.dequantize %x, %s, %z : (tensor<1x3x8x8xi8>, tensor<f32>, tensor<i8>)
+  %b = graph.dequantize %w, %s, %z : (tensor<4x3x3x3xi8>, tensor<f32>, tensor<i8>)
+  %real = graph.conv2d %a, %b : (tensor<1x3x8x8xf32>, tensor<4x3x3x3xf32>)
   %y = graph.quantize %real, %sy, %z : (tensor<1x4x6x6xf32>, tensor<f32>, tensor<i8>)
   func.return %real, %y : tensor<1x4x6x6xf32>, tensor<1x4x6x6xi8>
 }

@@ -60,7 +60,7 @@
 // SWITCHES-NEXT: graph.add %y, %[[B]]
 
 /// Products of bytes follow from that.
-// INTEGER: graph.astype %{{.*}}, dtype = i32 : (tensor<1x2x4x4xf32>)
+// INTEGER: graph.conv2d %{{.*}}, out_dtype = i32
 // INTEGER: graph.max_pool2d %r_q{{.*}} -> tensor<1x2x2x2xi8>
 // INTEGER: graph.matmul %{{.*}}, out_dtype = i32
 func.func @main(%x: tensor<1x1x4x4xf32>) -> (tensor<4x2xf32>, tensor<1x2x4x4xf32>, tensor<1x2x4x4xf32>) {
