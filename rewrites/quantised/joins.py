@@ -16,7 +16,7 @@ from ...dialects.graph.quantisation import DequantizeOp
 from ...patterns.language.constants import splat_number
 from ...patterns.language.match import Match
 from ...patterns.language.registry import builder, condition
-from ..inference.quantisation import emit
+from ..inference.quantisation import dtype_of, emit
 from .moves import same_scale
 
 
@@ -30,19 +30,16 @@ def pads_with_zero(match: Match, op: PadOp) -> bool:
 @condition("one-conversion", otherwise="the operands are not all of one scale, zero point and type")
 def one_conversion(match: Match, op: Operation) -> bool:
     """All operands stand for numbers by one known scale, a positive one, and zero point, and have one type."""
-    first, *others = (operand.owner for operand in op.operands)
-    return isinstance(first, DequantizeOp) and all(
-        isinstance(other, DequantizeOp)
-        and dtype_and_properties(other) == dtype_and_properties(first)
-        and all(same_scale(match, one, each) for one, each in zip(first.operands[1:], other.operands[1:], strict=True))
-        for other in others
+    conversions = [operand.owner for operand in op.operands if isinstance(operand.owner, DequantizeOp)]
+    return 0 < len(conversions) == len(op.operands) and all(
+        _is_like(match, each, conversions[0]) for each in conversions
     )
 
 
-def dtype_and_properties(op: DequantizeOp) -> object:
-    """Returns what says how a conversion reads its integers, beside its scale and zero point."""
-    type_ = op.operands[0].type
-    return type_.element_type, op.properties  # pyright: ignore[reportAttributeAccessIssue]
+def _is_like(match: Match, op: DequantizeOp, other: DequantizeOp) -> bool:
+    """Returns whether both read integers of one type in the same way, by one known scale and zero point."""
+    same_type = dtype_of(op.operands[0]) == dtype_of(other.operands[0]) and op.properties == other.properties
+    return same_type and all(same_scale(match, op.operands[place], other.operands[place]) for place in (1, 2))
 
 
 @builder("padded-integers")

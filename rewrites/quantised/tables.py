@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
+from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Operation, SSAValue
 
 from ...dialects import graph
@@ -124,6 +125,8 @@ def function_of_bytes(match: Match, thing: Thing) -> bool:
     more than plain arithmetic, or looks the bytes up in a table. Scales are known when weights are loaded.
     """
     value = as_value(thing)
+    if not isinstance(value.type, TensorType):
+        return False
     found = _Function(match, shape_of(value))
     return found.add(value) and found.bytes is not None and found.is_worth
 
