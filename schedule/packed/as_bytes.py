@@ -9,42 +9,36 @@ Weights are unpacked in registers, where they become bytes from 0 to 255. Rows o
 
 from __future__ import annotations
 
+from functools import cached_property
+
 from xdsl.dialects import arith, math
 from xdsl.dialects.builtin import VectorType, f32, i8, i32
 from xdsl.ir import SSAValue
 
 from ...dialects import tile
-from ...dialects.schedule import PackedAttr
 from ...dialects.tile import Place
 from ...dialects.tile.instructions import SDOT
 from ...dialects.tile.mma import GROUP
-from ...machine.machine import Machine
-from ..kernels.epilogue import Epilogue
 from ..kernels.register_tiles import split_columns, split_evenly
-from ..kernels.scheduled_nest import Bound, Index, ScheduledNest
+from ..kernels.scheduled_nest import Bound, Index
 from .instructions import instruction_for
 from .maps import MapBody, mapped
 from .nest import PackedNest
 from .parts import Parts, emit_parts, place_of_part
-from .product import PackedProduct
 
 
 class BytesNest(PackedNest):
     """The loop nests of one product by dot products of bytes."""
 
-    def __init__(
-        self,
-        builder: ScheduledNest,
-        p: PackedProduct,
-        chosen: PackedAttr,
-        target: Machine,
-        panels: tuple[SSAValue, ...],
-        epilogue: Epilogue | None,
-    ):
-        super().__init__(builder, p, chosen, target, panels, epilogue)
-        self.instruction = instruction_for(p.bits, target)
-        self.groups = p.depth * p.bits // (8 * GROUP)
+    @cached_property
+    def instruction(self) -> str | None:
+        """The instruction for dot products, `None` for those that every machine has."""
+        return instruction_for(self.p.bits, self.target)
+
+    @property
+    def groups(self) -> int:
         """The groups of weights of a step."""
+        return self.p.depth * self.p.bits // (8 * GROUP)
 
     def run(self) -> None:
         """Emits the parts of x, then loops over panels, rows, and the tiles of a panel."""
