@@ -1,13 +1,17 @@
 """
 Models quantised by the quantisers of onnxruntime, ours beside onnxruntime and OpenVINO, and our own f32.
 
-`python bench/quantised.py [FOLDER] [--only REGEX] [--rounds 9] [--dynamic] [--without-vnni avx2|avx512]`
+`python bench/quantised.py [FOLDER] [--only REGEX] [--rounds 9] [--dynamic] [--weights u8] [--activations u16]
+[--without-vnni avx2|avx512]`
 
 FOLDER, by default `build/zoo`, holds the models of `quantised.json` in f32, `resnet50.onnx` and so on. PyTorch exports
 those that are not there, with random weights. They are quantised once, into FOLDER/quantised, on random batches: QDQ,
 per channel, unsigned activations, signed weights. With `--dynamic` they are quantised into FOLDER/dynamic, with scales
 of activations that are computed in each call. The engines run as in `models.py`: one thread, each in a process of its
 own, rounds in turn.
+
+With `--weights` or `--activations` the integers are of another type than `quantised.json` says, in a folder of their
+own. Weights without signs have zero points.
 
 With `--without-vnni` ours is compiled for `x86-64-v3` or `x86-64-v4`, and OpenVINO is held to the same instructions by
 `ONEDNN_MAX_CPU_ISA`. onnxruntime cannot be held, so it is left out.
@@ -36,6 +40,10 @@ WITHOUT_VNNI = {"avx2": ("x86-64-v3", "AVX2"), "avx512": ("x86-64-v4", "AVX512_C
 """For each set of instructions, the target of ours and what oneDNN calls it."""
 
 
+TYPES = {"u8": "QUInt8", "s8": "QInt8", "u16": "QUInt16"}
+"""What the quantisers call the types of integers."""
+
+
 class Batches:
     """Random inputs of a model, one dictionary after the other."""
 
@@ -57,7 +65,9 @@ class Batches:
 
 def quantised(path: Path, settings: dict[str, Any]) -> Path:
     """Returns the quantised model beside `path`, which is made where it is not there."""
-    result = path.parent / "quantised" / path.name
+    usual = all(settings[name] == CASES["settings"][name] for name in ("activations", "weights"))
+    folder = "quantised" if usual else f"quantised-{settings['activations']}-{settings['weights']}"
+    result = path.parent / folder / path.name
     if not result.exists():
         from onnxruntime.quantization import QuantFormat, QuantType, quantize_static
 
@@ -68,8 +78,8 @@ def quantised(path: Path, settings: dict[str, Any]) -> Path:
             Batches(path, settings["batches"]),
             quant_format=QuantFormat[settings["format"]],
             per_channel=settings["per_channel"],
-            activation_type=QuantType.from_string("Q" + {"u8": "UInt8", "s8": "Int8"}[settings["activations"]]),
-            weight_type=QuantType.from_string("Q" + {"u8": "UInt8", "s8": "Int8"}[settings["weights"]]),
+            activation_type=QuantType.from_string(TYPES[settings["activations"]]),
+            weight_type=QuantType.from_string(TYPES[settings["weights"]]),
         )
     return result
 
@@ -81,8 +91,7 @@ def quantised_dynamically(path: Path, settings: dict[str, Any]) -> Path:
         from onnxruntime.quantization import QuantType, quantize_dynamic
 
         result.parent.mkdir(exist_ok=True)
-        kind = {"u8": QuantType.QUInt8, "s8": QuantType.QInt8}[settings["weights"]]
-        quantize_dynamic(str(path), str(result), weight_type=kind)
+        quantize_dynamic(str(path), str(result), weight_type=QuantType.from_string(TYPES[settings["weights"]]))
     return result
 
 
@@ -92,6 +101,8 @@ def main() -> None:
     parser.add_argument("--only", default="", metavar="REGEX", help="models whose names match")
     parser.add_argument("--rounds", type=positive, default=9)
     parser.add_argument("--dynamic", action="store_true", help="scales of activations from each call")
+    parser.add_argument("--weights", choices=("s8", "u8"), help="of the static quantiser")
+    parser.add_argument("--activations", choices=tuple(TYPES), help="of the static quantiser")
     parser.add_argument("--without-vnni", choices=WITHOUT_VNNI, help="the instructions that engines are held to")
     parser.add_argument("--json", type=new_file)
     options = parser.parse_args()
@@ -100,6 +111,8 @@ def main() -> None:
         os.environ[TARGET], os.environ["ONEDNN_MAX_CPU_ISA"] = WITHOUT_VNNI[options.without_vnni]
         engines = ("stepwell", "openvino")
     make, settings = (quantised_dynamically, CASES["dynamic"]) if options.dynamic else (quantised, CASES["settings"])
+    asked = {"weights": options.weights, "activations": options.activations}
+    settings = settings | {name: each for name, each in asked.items() if each is not None}
     rows: list[dict[str, Any]] = []
     for name in settings.get("models", CASES["models"]):
         if not re.search(options.only, name):
