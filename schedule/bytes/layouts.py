@@ -197,6 +197,29 @@ class ByteLayouts:
             if self.groups > filled:
                 self._pack_panels(target, panels, (filled, self.groups - filled, 0), once)
             first += count
+        rest = self.columns % self.width
+        if once and rest:
+            self._fill_columns(target, first - 1, rest)
+
+    def _fill_columns(self, target: SSAValue, panel: int, first: int) -> None:
+        """
+        Puts zeros into the columns of a panel that b has none for. Tile registers read them, and what a function
+        returns must be written.
+        """
+        builder = self.builder
+        taps = [(self.c.extents[axis], f"t{axis}") for axis in self.taps]
+        extents, names = zip(*taps, (self.groups, "q"), (self.width - first, "n"), strict=True)
+        with builder.nest(extents, names) as (*loops, q, n):
+            axes = [
+                *(Bound("spatial", t, *tap) for t, tap in zip(loops, taps, strict=True)),
+                Bound("spatial", q, self.groups, "vq"),
+                Bound("spatial", n + first, self.width, "vn"),
+            ]
+            with self.blocked("fill", axes) as (at, (*tap, vq, vn)):
+                at.update(zip(self.taps, tap, strict=True))
+                place = builder.sum(builder.scaled(self.tap(at), self.groups), vq)
+                for element in range(self.group):
+                    self.put(self.zero(), target, panel, place, vn, element)
 
     def _pack_panels(
         self, target: SSAValue, panels: tuple[int, int, int], groups: tuple[int, int, int], once: bool

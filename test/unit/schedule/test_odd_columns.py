@@ -9,6 +9,9 @@ import pytest
 import stepwell
 from counts import FULL
 from named_machines import as_machine, runs_here
+from stepwell.core.passes.pipelines import run_pipeline
+from stepwell.core.text.parsing import make_context, parse
+from stepwell.testing import interpret
 
 MACHINES = [name for name in ("x86-64", "x86-64-v3", "x86-64-v4", "aarch64-neon", "host") if runs_here(name)]
 
@@ -49,3 +52,18 @@ def test_products_of_bytes(machine: str, columns: int) -> None:
         compiled = stepwell.compile(product(columns, "ui8", "i8", "i32"), weights={"w": w}, cache=False)
     assert "groups" in compiled.ir("scf")
     np.testing.assert_array_equal(compiled(x, b)[0], x.astype(np.int32) @ w.astype(np.int32) + b)
+
+
+@pytest.mark.parametrize("machine", ["sapphire-rapids", "zen4", "x86-64-v3", "neoverse-v2"])
+@pytest.mark.parametrize("columns", [2, 9, 20, 100])
+def test_bytes_in_the_interpreter(machine: str, columns: int) -> None:
+    """Panels are written as a whole: columns that there are none for are zeros, which tile registers read."""
+    random = np.random.default_rng(columns)
+    x = random.integers(0, 256, (9, 40)).astype(np.uint8)
+    w, b = random.integers(-128, 128, (40, columns)).astype(np.int8), np.zeros(columns, np.int32)
+    module = parse(product(columns, "ui8", "i8", "i32"))
+    passes = "graph-optimize,to-loops,prepack-weights{{target={0}}},apply-schedule-plan{{target={0}}}"
+    run_pipeline(make_context(), module, passes.format(f'"{machine}"'))
+    assert "groups" in str(module)
+    (found,) = interpret(module, [x, b], "main", weights={"w": w})
+    np.testing.assert_array_equal(found, x.astype(np.int32) @ w.astype(np.int32))
