@@ -106,6 +106,8 @@ def main() -> None:
     parser.add_argument("--without-vnni", choices=WITHOUT_VNNI, help="the instructions that engines are held to")
     parser.add_argument("--json", type=new_file)
     options = parser.parse_args()
+    if options.dynamic and (options.weights or options.activations):
+        parser.error("--weights and --activations are of the static quantiser, and not for --dynamic")
     engines = ENGINES
     if options.without_vnni is not None:
         os.environ[TARGET], os.environ["ONEDNN_MAX_CPU_ISA"] = WITHOUT_VNNI[options.without_vnni]

@@ -15,7 +15,7 @@ from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
-from .fields import parse_fields
+from .fields import one, parse_fields
 
 
 class Numbers(ParametrizedAttribute):
@@ -45,12 +45,12 @@ class Numbers(ParametrizedAttribute):
     @classmethod
     def least_of(cls, name: str) -> int:
         """Returns the least number that a field may hold."""
-        return 1
+        return one(name)
 
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
         known = cls.fields()
-        found = parse_fields(parser, f"#{cls.name}", known, (), known)
+        found = parse_fields(parser, f"#{cls.name}", known, (), known, cls.least_of)
         return [IntAttr(found[name]) for name in known]
 
     def print_parameters(self, printer: Printer) -> None:

@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from xdsl.parser import AttrParser
 
 from ...core.messages.diagnostics import did_you_mean
 
 
+def one(name: str) -> int:
+    """Returns the least number that most fields may hold."""
+    return 1
+
+
 def parse_fields(
-    parser: AttrParser, subject: str, known: Sequence[str], flags: Collection[str], needed: Sequence[str]
+    parser: AttrParser,
+    subject: str,
+    known: Sequence[str],
+    flags: Collection[str],
+    needed: Sequence[str],
+    least_of: Callable[[str], int] = one,
 ) -> dict[str, int]:
     """
-    Parses `<name = number, flag, ...>` in any order. Numbers are positive, and a flag that is there counts as 1.
+    Parses `<name = number, flag, ...>` in any order. Numbers are at least what `least_of` says of their names, and a
+    flag that is there counts as 1.
 
     Fails for names that are not known or given twice, and for names in `needed` that are not given. `subject` is the
     name of the attribute in messages.
@@ -33,9 +44,9 @@ def parse_fields(
             return
         parser.parse_punctuation("=")
         start = parser.pos
-        found[name] = parser.parse_integer(allow_boolean=False, context_msg=f" for '{name}'")
-        if found[name] < 1:
-            parser.raise_error(f"{name} = {found[name]}, expected at least 1", start, parser.pos)
+        found[name], least = parser.parse_integer(allow_boolean=False, context_msg=f" for '{name}'"), least_of(name)
+        if found[name] < least:
+            parser.raise_error(f"{name} = {found[name]}, expected at least {least}", start, parser.pos)
 
     start = parser.pos
     parser.parse_comma_separated_list(parser.Delimiter.ANGLE, parse_one)

@@ -236,7 +236,7 @@ def _bits_apart(wanted: Array, found: Array) -> Array:
 
 
 def _apart(wanted: Array, found: Array, numerics: str, before: Outcome, after: Outcome, slack: Array) -> Array:
-    if numerics == "quantised" and wanted.dtype.kind in "iu":
+    if numerics == "quantised" and _holds_integers(wanted) and wanted.dtype.kind != "b":
         return np.asarray(np.abs(wanted.astype(np.int64) - found.astype(np.int64)) > 1)
     if numerics == "exact" or _holds_integers(wanted):
         return _bits_apart(wanted, found)

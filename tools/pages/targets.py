@@ -243,8 +243,8 @@ each row, because loops that find the row in L1 miss nothing. |
 | --- | --- | --- |
 | products of bytes by `amx-int8`, else by dot products (`avx512vnni`, `avxvnni`, `dotprod`, `i8mm`), \
 else on x86-64 in 16 bits (`vpmaddwd`) | \
-`i8` or `ui8` on either side, sums in 32 bits, at least 16 columns and 16 steps of the sum, and 16 rows unless b is a \
-constant | The \
+`i8` or `ui8` on either side, sums in 32 bits, at least 16 steps of the sum, and 16 rows and \
+columns unless b is a constant | The \
 result is exact: all of these instructions wrap and none saturates. In 16 bits both operands are extended in memory \
 from 16 rows on, and in registers where b has fewer. |
 | products of `bf16` by `amx-bf16`, else by `avx512bf16`, on Arm by `bf16` | b is a constant and one matrix for all, \

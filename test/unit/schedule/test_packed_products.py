@@ -12,7 +12,7 @@ import pytest
 import stepwell
 from counts import FULL
 from named_machines import runs_here, scheduled_for
-from stepwell.core.messages.diagnostics import OperationError
+from stepwell.core.messages.diagnostics import OperationError, StepwellError
 from stepwell.core.passes.pipelines import run_pipeline
 from stepwell.core.text.parsing import make_context, parse
 from stepwell.dialects.schedule import PackedAttr
@@ -275,6 +275,18 @@ def test_decisions_that_do_not_fit(chosen: tuple[int, int, int], reason: str) ->
         run_pipeline(make_context(), module, 'prepack-weights{target="zen4"}')
 
 
+@pytest.mark.parametrize(
+    ("numbers", "reason"),
+    [((0, 16, 0), "rows = 0, expected at least 1"), ((1, 16, -1), "parts = -1, expected at least 0")],
+)
+def test_numbers_that_mean_nothing(numbers: tuple[int, int, int], reason: str) -> None:
+    text = str(planned(program(3, 70, 64, 4, 32, True), PackedAttr.of(2, 16, 0)))
+    rows, columns, parts = numbers
+    wrong = f"#schedule.packed<rows = {rows}, columns = {columns}, parts = {parts}>"
+    with pytest.raises(StepwellError, match=reason):
+        parse(text.replace("#schedule.packed<rows = 2, columns = 16, parts = 0>", wrong))
+
+
 def test_rounded_numbers_are_bytes() -> None:
     text = program(6, 64, 64, 4, 32, False).replace("block_size = 32", "block_size = 32, rounded_bits = 8")
     module = planned(text, PackedAttr.of(6, 32, 0))
@@ -288,7 +300,7 @@ def test_floats_that_are_asked_for(columns: int) -> None:
     weights, real = weights_for(70, 64, 4, 32, True)
     module = planned(program(3, 70, 64, 4, 32, True), PackedAttr.of(2, columns, 0))
     assert "parts = 0" in str(module)
-    exe = stepwell.compile(module, pipeline=REST, weights=weights, cache=False)
+    exe = stepwell.compile(str(module), pipeline=REST, weights=weights, cache=False)
     x = np.random.default_rng(6).standard_normal((3, 64)).astype(np.float32)
     check(exe(x, np.zeros(70, np.float32))[0], x, real)
 

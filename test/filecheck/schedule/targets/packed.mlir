@@ -5,6 +5,7 @@
 // RUN: stepwell-opt %s -p 'graph-optimize,to-loops,prepack-weights{target="x86-64"}' | filecheck %s --check-prefix SSE
 // RUN: stepwell-opt %s -p 'graph-optimize,to-loops,prepack-weights{target="neoverse-v2"}' | filecheck %s --check-prefix ARM
 // RUN: stepwell-opt %s -p 'graph-optimize,to-loops,plan-schedules{target="x86-64-v3"},prepack-weights{target="x86-64-v3"}' | filecheck %s --check-prefix ROWS
+// RUN: stepwell-opt %s -p 'graph-optimize,to-loops,plan-schedules{target="x86-64-v3"}' | stepwell-opt -p 'prepack-weights{target="x86-64-v3"}' | filecheck %s --check-prefix ROWS
 
 /// Weights, scales and zero points go into panels of 64 columns when the program is loaded. Rows are put into parts.
 // PLAN-LABEL: tensor_loop.func private @matmul_packed(
