@@ -14,7 +14,7 @@ from xdsl.dialects.builtin import (
     VectorType,
     i1,
 )
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ...dialects import llvm_ext
 from .addressing import moved_as
@@ -139,8 +139,23 @@ def convert_float_intrinsic(builder: LLVMBody, op: Operation) -> None:
                 chosen = builder.fcmp_named("ugt" if sign > 0 else "uge", value, other)
                 builder.bind(op.result, builder.select(chosen, value, other))
                 return
+    lhs, rhs = _kept_apart(builder, op, lhs, rhs)
     name = FLOAT_INTRINSIC[type(op)]
     builder.bind(op.results[0], builder.intrinsic_value(name, (lhs, rhs), lhs.type, flags))
+
+
+def _kept_apart(builder: LLVMBody, op: Operation, lhs: SSAValue, rhs: SSAValue) -> tuple[SSAValue, SSAValue]:
+    """
+    Returns the operands of a maximum. Where one is what has been seen so far, a choice stays apart as the other.
+
+    LLVM makes a choice between maxima of the maximum of a choice, as in a softmax of what a mask lets pass. Its
+    vectoriser does not know that one, so the loop stayed one on single numbers.
+    """
+    values = [lhs, rhs]
+    for at, source in enumerate(op.operands):
+        if isinstance(source.owner, arith.SelectOp) and isinstance(op.operands[1 - at].owner, Block):
+            values[at] = builder.emit(llvm_ext.FreezeOp, (values[at],), values[at].type, {})
+    return values[0], values[1]
 
 
 def _sign_of_zero(source: SSAValue) -> float | None:

@@ -23,6 +23,9 @@ STORED = (f32, f16, bf16)
 NUMBERS = (*STORED, i1, i8, i16, i32)
 """Types that the body may compute with. f16 and bf16 are extended and rounded only, and change their sign bit."""
 
+COMPARED = (i8, i16, i32)
+"""Types of elements that the body may load besides, where they are only compared: masks, places and lengths."""
+
 TRAPPING = (arith.DivSIOp, arith.DivUIOp, arith.RemSIOp, arith.RemUIOp, arith.FloorDivSIOp, arith.CeilDivSIOp)
 """Ops that have no place in a `tile.map`, whose lanes cannot fail one by one."""
 
@@ -145,12 +148,24 @@ def _take(body: VectorBody, op: Operation, steps: dict[SSAValue, int]) -> bool:
         steps[op.results[0]] = step
         body.kept.append(op)
         return True
+    if not isinstance(op, TRAPPING) and op.operands and all(_is_same(body, value, steps) for value in op.operands):
+        body.kept.append(op)
+        return True
     if isinstance(op, TRAPPING) or any(
         value.type not in NUMBERS and not isinstance(op, arith.ConstantOp) for value in (*op.operands, *op.results)
     ):
         return False
     body.computed.append(op)
     return True
+
+
+def _is_same(body: VectorBody, value: SSAValue, steps: dict[SSAValue, int]) -> bool:
+    """Returns whether a value is the same in every iteration."""
+    if isinstance(value.type, IndexType):
+        return _step_of(value, steps, body.block) == 0
+    if not isinstance(value.owner, Operation):
+        return value.owner is not body.block
+    return value.owner.parent is not body.block or value.owner in body.kept
 
 
 def _step_of(value: SSAValue, steps: dict[SSAValue, int], block: Block) -> int | None:
@@ -184,18 +199,27 @@ def index_step(op: Operation, steps: dict[SSAValue, int], block: Block) -> int |
 
 def _take_access(body: VectorBody, op: Access, steps: dict[SSAValue, int]) -> bool:
     type_ = op.memref.type
-    if not isinstance(type_, MemRefType) or type_.element_type not in body.stored:
-        return False
     moves = [_step_of(index, steps, body.block) for index in op.indices]
     along = [dimension for dimension, step in enumerate(moves) if step != 0]
     if not along and isinstance(op, memref.LoadOp):
         body.kept.append(op)
         return True
+    if not isinstance(type_, MemRefType) or not (type_.element_type in body.stored or _is_compared(op, type_)):
+        return False
     plain = isinstance(type_.layout, NoneAttr)
     if not plain or along != [len(moves) - 1] or moves[-1] != 1:
         return False
     body.moving[op] = along[0]
     return True
+
+
+def _is_compared(op: Access, type_: MemRefType) -> bool:
+    """Returns whether integers are loaded and only compared."""
+    return (
+        isinstance(op, memref.LoadOp)
+        and type_.element_type in COMPARED
+        and all(isinstance(use.operation, arith.CmpiOp) for use in op.results[0].uses)
+    )
 
 
 def _reductions(body: VectorBody) -> bool:

@@ -35,6 +35,12 @@ def prepared(match: Match, thing: Thing) -> bool:
     return is_prepared(match, as_value(thing))
 
 
+@condition("not-prepared", protects="cost")
+def not_prepared(match: Match, thing: Thing) -> bool:
+    """The value follows from what the program is called with."""
+    return not is_prepared(match, as_value(thing))
+
+
 def is_prepared(match: Match, value: SSAValue) -> bool:
     """Returns whether a value follows from constants and weights."""
     return match.session.index(_Computed).is_prepared(value)

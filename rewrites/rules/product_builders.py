@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import SSAValue
@@ -16,6 +17,7 @@ from ...patterns.language.constants import element_type, is_float_type
 from ...patterns.language.match import Match, as_value
 from ...patterns.language.registry import Thing, builder, condition
 from ...te.dtypes import product_type
+from ..inference.quantisation import emit
 from .conditions import holds_all, permutation
 from .movement_builders import permuted
 from .shared_builders import changed, made
@@ -81,6 +83,47 @@ def product_with_left_transposed(match: Match, op: MatmulOp, left: Thing, right:
 def product_with_right_transposed(match: Match, op: MatmulOp, left: Thing, right: Thing) -> Sequence[SSAValue]:
     """A product like `op` of `left` and `right`, whose last two dimensions are swapped first."""
     return made(match, op.name, [as_value(left), _transposed(match, as_value(right))], changed(op))
+
+
+FEW: Final = 4
+"""The most rows that are multiplied by each row of another operand with no copy of that in between."""
+
+TERMS: Final = 16
+"""The least terms for each of these rows, of 32 at least. The sum of a row takes the time of so many terms."""
+
+PAGE: Final = 1024
+"""
+The elements of f32 in a page. The rows of a transposed copy that are whole pages apart are all in the same few sets of
+the cache, so it takes four times as long. Twice as many rows are few then.
+"""
+
+
+@condition("few-rows", protects="cost")
+def few_rows(match: Match, left: Thing, right: Thing) -> bool:
+    """
+    Sums of products of the rows of `left` and `right`, of f32 and like batches, take less time than a transposed copy
+    of `right`.
+    """
+    types = [as_value(thing).type for thing in (left, right)]
+    if any(not isinstance(type_, TensorType) or dtype_name(type_.element_type) != "f32" for type_ in types):
+        return False
+    shapes = [type_.get_shape() for type_ in types]  # pyright: ignore[reportAttributeAccessIssue]
+    if min(map(len, shapes)) < 2:
+        return False
+    (*batch, rows, terms), (*other, columns, _) = shapes
+    if batch != other or not all(each > 0 for each in (*batch, rows, terms, columns)) or terms < 2 * TERMS:
+        return False
+    return rows <= min(FEW, terms // TERMS) or (rows <= 2 * FEW and columns % PAGE == 0)
+
+
+@builder("sums-of-products")
+def sums_of_products(match: Match, op: MatmulOp, left: Thing, right: Thing) -> Sequence[SSAValue]:
+    """The sums of the products of each row of `left` and each row of `right`."""
+    rows, other = (
+        emit(match, "expand_dims", as_value(left), axis=[-2]),
+        emit(match, "expand_dims", as_value(right), axis=[-3]),
+    )
+    return [emit(match, "sum", emit(match, "multiply", rows, other), axis=[-1])]
 
 
 @builder("product-with-moved")

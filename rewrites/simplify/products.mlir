@@ -15,6 +15,13 @@ pattern.rule "transposed-product-right" rounding doc "(x y^T)^T = y x^T" :
   permute_dims(matmul(%x, permute_dims(%y) as %p) as %product) => @product-with-right-transposed(%product, %y, %x)
   where transposes(%root), transposes(%p), of-matrices(%product), single-use(%product), single-use(%p)
 
+// A token that attends to the keys before it: a few rows of one operand, and those of the other one as they are in
+// memory. To turn these takes longer than all products.
+
+pattern.rule "few-rows-by-rows" rounding doc "x y^T = sum(x y) for a few rows x of f32, where y is not known when programs are loaded"
+  : matmul(%x, permute_dims(%y) as %p) => @sums-of-products(%root, %x, %y)
+  where transposes(%p), single-use(%p), few-rows(%x, %y), not-prepared(%y)
+
 // Weights of few bits. The product reads them as they are in memory, and makes f32 of them where it multiplies.
 
 pattern.rule "product-of-narrow" doc "x f32(w) = x w, as products are formed in f32" :

@@ -28,6 +28,7 @@ from .arrays import (
 from .description import Argument, Description, Entry
 from .dlpack import as_inputs, as_outputs
 from .fastcall import MISFIT, FastEntry, RunInto, fast_entry
+from .lending import Lender
 from .preparing import give_back_beside, room_for, run_all
 from .results import results_type
 from .sizes import has_readable_strides, overlaps_itself, shape_of_result, sizes_of_call
@@ -158,7 +159,12 @@ class BoundEntry:
                 self._fixed[index] = array.ctypes.data
         self._array_type = ctypes.c_void_p * len(entry.arguments)
         self._results = [(a.type.sizes, numpy_dtype(a.type.dtype)) for _, a in self._outputs]
-        self._large = any(a.type.nbytes >= LARGE for _, a in self._outputs)
+        self._lender = Lender()
+        self._sizes = [a.type.nbytes for _, a in self._outputs]
+        for size in self._sizes:
+            if size >= LARGE:
+                self._lender.expect(size)
+        self._large = any(size >= LARGE for size in self._sizes)
         self._named = tuple if once else results_type(tuple(a.name for _, a in self._outputs))
         self._free_arenas: deque[int] = deque()
         self._arena_memory: list[Array] = []
@@ -208,10 +214,10 @@ class BoundEntry:
 
     def _placed(self, operand: Array) -> list[Array]:
         """Returns new results, with the large ones at addresses that do not look like those of `operand`."""
-        types = [a.type for _, a in self._outputs]
+        address, lend = operand.ctypes.data, self._lender.lend
         return [
-            type_.allocate(operand) if type_.nbytes >= LARGE else np.empty(sizes, dtype)
-            for type_, (sizes, dtype) in zip(types, self._results, strict=True)
+            lend(sizes, dtype, size, address) if size >= LARGE else np.empty(sizes, dtype)
+            for size, (sizes, dtype) in zip(self._sizes, self._results, strict=True)
         ]
 
     def fill(self, outputs: Sequence[Array]) -> None:

@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import onnxruntime
 import stepwell
-from onnx import TypeProto, helper, numpy_helper
+from onnx import ModelProto, TensorProto, TypeProto, helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
 
 Arrays = Mapping[str, np.ndarray[Any, Any] | None]
@@ -73,3 +74,17 @@ def expected(operator: str, inputs: Arrays, **options: Any) -> list[np.ndarray[A
 def text_of(operator: str, inputs: Arrays, **options: Any) -> str:
     """The imported module as text."""
     return str(stepwell.from_onnx(model_of(operator, inputs, **options)))
+
+
+def by_onnxruntime(model: Any, inputs: Arrays, dtype: int = TensorProto.FLOAT) -> list[np.ndarray[Any, Any]]:
+    """The outputs of a model of one node, of element type `dtype`, by onnxruntime."""
+    copy = ModelProto()
+    copy.CopyFrom(model)
+    copy.ir_version = 10
+    if all(each.domain for each in copy.opset_import):
+        copy.opset_import.add(domain="", version=21)
+    for output in copy.graph.output:
+        output.type.tensor_type.elem_type = dtype
+    session = onnxruntime.InferenceSession(copy.SerializeToString(), providers=["CPUExecutionProvider"])
+    names = {each.name for each in session.get_inputs()}
+    return session.run(None, {name: array for name, array in inputs.items() if name in names and array is not None})

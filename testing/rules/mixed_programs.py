@@ -1,4 +1,4 @@
-"""Programs for the rules of products whose operands are floats of two types."""
+"""Programs for the rules of products: with operands of two types of floats, and of few rows with transposed ones."""
 
 from __future__ import annotations
 
@@ -33,10 +33,36 @@ def product_of_moved_narrow(choose: Chooser) -> str:
     return _product(choose, moved=True)
 
 
+def few_rows_by_rows(choose: Chooser) -> str:
+    """A product of mostly few rows with a transposed operand, which is now and then constant or needed twice."""
+    rows, terms, columns = (
+        choose.element((1, 2, 3, 4, 5)),
+        choose.element((16, 32, 48, 64, 80)),
+        choose.element((1, 2, 40)),
+    )
+    dtype, batch = choose.element(("f32", "f32", "f32", "f16")), choose.element(("", "2x"))
+    left, right = f"tensor<{batch}{rows}x{terms}x{dtype}>", f"tensor<{batch}{columns}x{terms}x{dtype}>"
+    turned, result = f"tensor<{batch}{terms}x{columns}x{dtype}>", f"tensor<{batch}{rows}x{columns}x{dtype}>"
+    other = choose.element(("[0, 2, 1]", "[1, 2, 0]")) if columns == 2 else "[0, 2, 1]"  # Samples that become columns.
+    axes = other if batch else "[1, 0]"
+    lines = [f"%p = graph.permute_dims %k, axes = {axes} : ({right}) -> {turned}"]
+    argument = f", %k: {right}"
+    if choose.element((False, False, False, True)):
+        lines.insert(0, f"%k = graph.full 0.5 : {right}")
+        argument = ""
+    lines.append(f"%y = graph.matmul %q, %p : ({left}, {turned}) -> {result}")
+    both = choose.element((False, False, False, True))
+    returned, types = ("%y, %p", f"{result}, {turned}") if both else ("%y", result)
+    lines.append(f"func.return {returned} : {types}")
+    body = "\n".join(f"  {line}" for line in lines)
+    return f"func.func @main(%q: {left}{argument}) -> ({types}) {{\n{body}\n}}\n"
+
+
 GENERATORS.update(
     {
         "product-of-narrow": product_of_narrow,
         "product-of-moved-narrow": product_of_moved_narrow,
+        "few-rows-by-rows": few_rows_by_rows,
     }
 )
 

@@ -7,10 +7,11 @@ are not repeated.
 
 from __future__ import annotations
 
-from math import inf, sqrt
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import accumulate, pairwise
+from math import sqrt
 from typing import Any
-
-import numpy as np
 
 from ....lazy_dataclass import dataclass
 from ..emitting.forms import reshaped
@@ -19,6 +20,7 @@ from ..emitting.sizes import extents_of
 from ..errors import ConversionError
 from ..registry import converter
 from ..value import Value
+from .attention_masks import Bias, Window, bias_of
 from .elementwise import dtype_of_number
 
 
@@ -54,14 +56,8 @@ def attention(
     if past_key is not None:
         k, v = b.concat(past_key, k, axis=2), b.concat(past_value, v, axis=2)
     window = Window(q, k, bool(is_causal), left_window_size, right_window_size, past_key, lengths)
-    bias, apart = bias_of(b, mask, window), _groups(q, k, v)
-    scores = _scores(b, q, k, scale) if apart is None else _scores(b, apart.split(b, q), apart.alone(b, k), scale)
-    bias = bias if apart is None else bias.split(b, apart)
-    weights, shown = _weights(b, scores, bias, softcap, softmax_precision, qk_matmul_output_mode)
-    result = _grouped(b, weights, v) if apart is None else b.matmul(weights, apart.alone(b, v))
-    result = result if bias.empty is None else b.where(bias.empty, b.full((), 0.0, result.dtype), result)
-    if apart is not None:
-        result, shown = apart.join(b, result), apart.join(b, shown)
+    form = Form(scale, softcap, softmax_precision, qk_matmul_output_mode)
+    result, shown = attend(b, q, k, v, bias_of(b, mask, window), form)
     return (packed_heads(b, result) if query.rank == 3 else result), k, v, shown
 
 
@@ -77,6 +73,39 @@ def _check_given(past_key: Value | None, past_value: Value | None, lengths: Valu
 # Products
 
 
+@dataclass(frozen=True)
+class Form:
+    """What is made of the scores before and after their softmax."""
+
+    scale: float | None = None
+    """The factor of the scores, `None` for 1 over the root of the size of a head."""
+    softcap: float = 0.0
+    precision: int | None = None
+    """The number that ONNX has for the element type of the softmax, `None` for that of the scores."""
+    shown: int = 0
+    """What is returned beside the result: the scores, capped, with their bias, or as weights (3)."""
+    sinks: Value | None = None
+    """One more score for each head, which has no value: its power is in the sum of the softmax alone."""
+
+
+def attend(b: GraphBuilder, q: Value, k: Value, v: Value, bias: Bias, form: Form) -> tuple[Value, Value]:
+    """
+    Returns `softmax(cap(q @ k^T * scale) + bias) @ v`, and what `form` shows of it.
+
+    All are batch x heads x sequence x size. The heads of `k` and `v` may be for several ones of `q`.
+    """
+    apart = _groups(q, k, v)
+    if apart is not None:
+        bias, form = apart.split_bias(b, bias), apart.split_sinks(b, form)
+        scores = _scores(b, apart.split(b, q), apart.alone(b, k), form.scale)
+    else:
+        scores = _scores(b, q, k, form.scale)
+    weights, shown = _weights(b, scores, bias, form)
+    result = _grouped(b, weights, v) if apart is None else b.matmul(weights, apart.alone(b, v))
+    result = result if bias.empty is None else b.where(bias.empty, b.full((), 0.0, result.dtype), result)
+    return (result, shown) if apart is None else (apart.join(b, result), apart.join(b, shown))
+
+
 def heads_of(b: GraphBuilder, x: Value, heads: int | None, what: str) -> Value:
     """batch x sequence x (heads * size) as batch x heads x sequence x size."""
     if x.rank == 4:
@@ -89,6 +118,12 @@ def heads_of(b: GraphBuilder, x: Value, heads: int | None, what: str) -> Value:
     if width % heads:
         raise ConversionError(f"{what} is {x.shaped}, which does not divide into {heads} heads")
     return b.permute_dims(reshaped_heads(b, x, (None, None, heads, width // heads)), axes=(0, 2, 1, 3))
+
+
+def parted(b: GraphBuilder, x: Value, widths: Sequence[int], axis: int) -> list[Value]:
+    """`x` in parts that follow each other along an axis."""
+    ends = accumulate(widths, initial=0)
+    return [b.strided_slice(x, axes=(axis,), begin=(first,), end=(last,)) for first, last in pairwise(ends)]
 
 
 def reshaped_heads(b: GraphBuilder, x: Value, extents: tuple[int | None, ...]) -> Value:
@@ -130,6 +165,15 @@ class Groups:
         split = (1, 1) if heads == 1 else (self.shared, self.each)
         return reshaped(b, x, [*outer, *split, rows, size])
 
+    def split_bias(self, b: GraphBuilder, bias: Bias) -> Bias:
+        """Splits the heads of a bias."""
+        parts = (bias.allowed, bias.mask, bias.empty)
+        return Bias(*(None if each is None else self.split(b, each) for each in parts))
+
+    def split_sinks(self, b: GraphBuilder, form: Form) -> Form:
+        """Splits the heads of the sinks."""
+        return form if form.sinks is None else replace(form, sinks=self.split(b, form.sinks))
+
     def alone(self, b: GraphBuilder, x: Value) -> Value:
         """Keys or values, each head of which is for a group."""
         return b.expand_dims(x, axis=(2,))
@@ -168,189 +212,32 @@ def _grouped(b: GraphBuilder, x: Value, y: Value) -> Value:
     return reshaped_heads(b, result, (None, heads, -1 if rows is None else rows, None))
 
 
-def _weights(
-    b: GraphBuilder, scores: Value, bias: Bias, softcap: float, precision: int | None, mode: int
-) -> tuple[Value, Value]:
-    """The weights of the values, and what `qk_matmul_output_mode` asks for."""
+def _weights(b: GraphBuilder, scores: Value, bias: Bias, form: Form) -> tuple[Value, Value]:
+    """The weights of the values, and what `form` shows."""
     shown = [scores]
-    if softcap > 0:
-        scores = b.multiply(b.tanh(b.divide(scores, softcap)), softcap)
+    if form.softcap > 0:
+        scores = b.multiply(b.tanh(b.divide(scores, form.softcap)), form.softcap)
     shown.append(scores)
     dtype = scores.dtype
     scores = bias.added_to(b, scores)
     shown.append(scores)
-    at = dtype if precision is None else dtype_of_number(precision)
-    weights = b.softmax(scores if at == dtype else b.astype(scores, dtype=at), axis=-1)
+    at = dtype if form.precision is None else dtype_of_number(form.precision)
+    weights = _softmax(b, scores if at == dtype else b.astype(scores, dtype=at), form.sinks)
     weights = weights if at == dtype else b.astype(weights, dtype=dtype)
-    if mode == 3 and bias.empty is not None:
+    if form.shown == 3 and bias.empty is not None:
         weights = b.where(bias.empty, b.full((), 0.0, dtype), weights)
     shown.append(weights)
-    if not 0 <= mode < len(shown):
-        raise ConversionError(f"qk_matmul_output_mode is {mode}, expected 0 to 3")
-    return weights, shown[mode]
+    if not 0 <= form.shown < len(shown):
+        raise ConversionError(f"qk_matmul_output_mode is {form.shown}, expected 0 to 3")
+    return weights, shown[form.shown]
 
 
-# Masks
-
-
-@dataclass
-class Window:
-    """The keys that a query may see by their places. A query `i` is at the place `i + offset`."""
-
-    q: Value
-    k: Value
-    causal: bool
-    left: int
-    right: int
-    past: Value | None
-    """Keys before the first of the queries, where no lengths are given."""
-    lengths: Value | None
-    """Number of keys in each sample."""
-
-    @property
-    def limits(self) -> bool:
-        return self.causal or self.left >= 0 or self.right >= 0
-
-    @property
-    def most(self) -> int | None:
-        """The distance that a query sees after its own place."""
-        if self.causal:
-            return 0
-        return self.right if self.right >= 0 else None
-
-
-@dataclass
-class Bias:
-    """What is added to the scores: `mask` where `allowed`, else -inf."""
-
-    allowed: Value | None
-    mask: Value | None
-    empty: Value | None
-    """The rows that see nothing, `None` where there are none."""
-
-    def split(self, b: GraphBuilder, groups: Groups) -> Bias:
-        """Returns the same for scores of groups of heads."""
-        return Bias(
-            *(None if each is None else groups.split(b, each) for each in (self.allowed, self.mask, self.empty))
-        )
-
-    def added_to(self, b: GraphBuilder, scores: Value) -> Value:
-        if self.mask is not None:
-            scores = b.add(scores, self.mask)
-        if self.allowed is None:
-            return scores
-        return b.where(self.allowed, scores, b.full((), -inf, scores.dtype))
-
-
-def bias_of(b: GraphBuilder, mask: Value | None, window: Window) -> Bias:
-    """The bias of a mask and a window."""
-    allowed = _seen(b, window)
-    added: Value | None = None
-    if mask is not None:
-        mask = _as_wide(b, mask, window.k)
-        if mask.dtype == "i1":
-            allowed.append(mask)
-        else:
-            added = mask if mask.dtype == window.q.dtype else b.astype(mask, dtype=window.q.dtype)
-    together = allowed[0] if allowed else None
-    for each in allowed[1:]:
-        together = b.logical_and(together, each)
-    if mask is None and (together is None or _always_sees(window)):
-        return Bias(together, None, None)
-    return Bias(together, added, _empty_rows(b, together, added))
-
-
-def _as_wide(b: GraphBuilder, mask: Value, k: Value) -> Value:
-    """
-    Widens a mask to all keys. One for fewer keys forbids the last ones, and before version 24 one key stands for all.
-    """
-    if not mask.rank:
-        raise ConversionError(f"attn_mask is {mask.shaped}, expected at least rank 1")
-    last = mask.shape[-1]
-    if last is None or last == k.shape[2] or (last == 1 and b.version < 24):
-        return mask
-    missing = b.extent(k, 2, "K") - last
-    if missing < 0:
-        raise ConversionError(f"attn_mask is {mask.shaped}, expected at most {k.shape[2]} keys")
-    widths = (*(0, 0) * (mask.rank - 1), 0, missing)
-    return b.pad(mask, pad_width=widths, value=0 if mask.dtype == "i1" else -inf)
-
-
-def _seen(b: GraphBuilder, window: Window) -> list[Value]:
-    """Conditions on the places of queries and keys."""
-    if not window.limits and window.lengths is None:
-        return []
-    keys = _counted(b, window.k)
-    found: list[Value] = []
-    if window.limits:
-        places = _places(b, window)
-        if window.most is not None:
-            found.append(b.less_equal(keys, _moved(b, places, window.most)))
-        if window.left >= 0:
-            found.append(b.greater_equal(keys, _moved(b, places, -window.left)))
-    if window.lengths is not None:
-        found.append(b.less(keys, _lengths(b, window.lengths)))
-    return found
-
-
-def _counted(b: GraphBuilder, x: Value) -> Value:
-    """0, 1, … for the elements of a sequence of batch x heads x sequence x size."""
-    extent = x.shape[2]
-    if extent is not None:
-        return b.constant(np.arange(extent, dtype=np.int32))
-    zero, one = (b.full((), number, "i64") for number in (0, 1))
-    return b.astype(b.arange(zero, _length(b, x, "i64"), one), dtype="i32")
-
-
-def _length(b: GraphBuilder, x: Value, dtype: str) -> Value:
-    """The extent of a sequence that is not known, as a scalar."""
-    extent = b.squeeze(b.strided_slice(b.shape_of(x), axes=(0,), begin=(2,), end=(3,)), axis=(0,))
-    return extent if dtype == extent.dtype else b.astype(extent, dtype=dtype)
-
-
-def _places(b: GraphBuilder, window: Window) -> Value:
-    """The places of the queries, as a column."""
-    column = _counted(b, window.q)
-    known = column.known
-    column = b.expand_dims(column, axis=(1,)) if known is None else b.constant(known[:, None])
-    if window.lengths is not None:
-        rows = window.q.shape[2]
-        before = _length(b, window.q, "i32") if rows is None else rows
-        return b.subtract(b.add(_lengths(b, window.lengths), column), before)
-    if window.past is None:
-        return column
-    extent = window.past.shape[2]
-    return b.add(column, _length(b, window.past, "i32")) if extent is None else _moved(b, column, extent)
-
-
-def _lengths(b: GraphBuilder, lengths: Value) -> Value:
-    return b.astype(b.reshape(lengths, shape=(-1, 1, 1, 1)), dtype="i32")
-
-
-def _moved(b: GraphBuilder, places: Value, by: int) -> Value:
-    """Places some further."""
-    by = max(min(by, 1 << 30), -(1 << 30))
-    if not by:
-        return places
-    known = places.known
-    return b.add(places, by) if known is None else b.constant(known + np.int32(by))
-
-
-def _empty_rows(b: GraphBuilder, allowed: Value | None, added: Value | None) -> Value | None:
-    """Returns as a column which rows of the bias are -inf throughout, `None` where that is never so."""
-    if added is not None:
-        if allowed is not None:
-            added = b.where(allowed, added, b.full((), -inf, added.dtype))
-        return b.equal(b.max(added, axis=-1, keepdims=True), -inf)
-    return None if allowed is None else b.logical_not(b.any(allowed, axis=-1, keepdims=True))
-
-
-def _always_sees(window: Window) -> bool:
-    """Returns whether each query is known to see a key by its place."""
-    if window.lengths is not None:
-        return False
-    if window.left < 0:
-        return True
-    past = 0 if window.past is None else window.past.shape[2]
-    rows, keys = window.q.shape[2], window.k.shape[2]
-    return None not in (past, rows, keys) and (past or 0) + (rows or 0) - window.left <= (keys or 0)
+def _softmax(b: GraphBuilder, scores: Value, sinks: Value | None) -> Value:
+    """Returns `exp(scores) / (exp(sink) + sum of exp(scores))`, without the sink where there is none."""
+    if sinks is None:
+        return b.softmax(scores, axis=-1)
+    sinks = sinks if sinks.dtype == scores.dtype else b.astype(sinks, dtype=scores.dtype)
+    greatest = b.maximum(b.max(scores, axis=-1, keepdims=True), sinks)
+    powers = b.exp(b.subtract(scores, greatest))
+    total = b.add(b.sum(powers, axis=-1, keepdims=True), b.exp(b.subtract(sinks, greatest)))
+    return b.divide(powers, total)

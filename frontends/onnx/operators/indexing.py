@@ -72,7 +72,7 @@ def tensor_scatter(
     """
     if mode not in ("linear", "circular"):
         raise ConversionError(f"mode is '{mode}', expected 'linear' or 'circular'")
-    shape, size = b.static_shape(past, "the cache"), b.static_shape(update, "the update")
+    shape = b.static_shape(past, "the cache")
     axis = axis + past.rank if axis < 0 else axis
     if axis == 0:
         raise ConversionError("the axis is 0, which is that of the batch")
@@ -82,11 +82,26 @@ def tensor_scatter(
     source = b.subtract(places, b.reshape(b.astype(starts, dtype="i64"), shape=(-1, 1)))
     if mode == "circular":
         source = b.mod(source, b.full((), shape[axis], "i64"))
-    written = b.logical_and(b.greater_equal(source, 0), b.less(source, size[axis]))
-    inside = b.clip(source, min=0, max=size[axis] - 1)
-    order = (0, axis, *(number for number in range(1, past.rank) if number != axis))
-    taken = b.gather_nd(b.permute_dims(update, axes=order), b.expand_dims(inside, axis=(2,)), batch_dims=1)
-    taken = b.permute_dims(taken, axes=tuple(order.index(number) for number in range(past.rank)))
+    return scattered(b, past, update, source, axis)
+
+
+def scattered(
+    b: GraphBuilder, past: Value, update: Value, source: Value, axis: int, count: Value | None = None
+) -> Value:
+    """
+    `y[b, …, t, …] = update[b, …, source[b, t], …]` where there is such an element, else that of `past`.
+
+    With `count` only the first `count[b]` elements are looked at.
+    """
+    shape, size = b.static_shape(past, "the cache"), b.static_shape(update, "the update")
+    limit = size[axis] if count is None else b.reshape(count, shape=(-1, 1))
+    written = b.logical_and(b.greater_equal(source, 0), b.less(source, limit))
+    taken = update
+    if size[axis] > 1:
+        inside = b.clip(source, min=0, max=size[axis] - 1)
+        order = (0, axis, *(number for number in range(1, past.rank) if number != axis))
+        taken = b.gather_nd(b.permute_dims(update, axes=order), b.expand_dims(inside, axis=(2,)), batch_dims=1)
+        taken = b.permute_dims(taken, axes=tuple(order.index(number) for number in range(past.rank)))
     spread = [1] * past.rank
     spread[0], spread[axis] = shape[0], shape[axis]
     return b.where(b.reshape(written, shape=tuple(spread)), taken, past)

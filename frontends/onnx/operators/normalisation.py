@@ -69,7 +69,7 @@ def trailing_axes(x: Value, axis: int) -> tuple[int, ...]:
     return tuple(range(axis % x.rank, x.rank))
 
 
-def _parameter(b: GraphBuilder, x: Value, value: Value | None, axes: tuple[int, ...], default: float) -> Value:
+def parameter(b: GraphBuilder, x: Value, value: Value | None, axes: tuple[int, ...], default: float) -> Value:
     """Returns a scale or bias in the shape of the normalised axes. ONNX lets it be any that broadcasts to that."""
     extents = tuple(x.shape[axis] for axis in axes)
     if None in extents:
@@ -97,17 +97,22 @@ def layer_normalization(
 ) -> tuple[Value, ...]:
     """Normalises a layer. Mean and InvStdDev, of element type `stash_type`, are computed only when they have names."""
     axes = trailing_axes(x, axis)
-    scale, shift = _parameter(b, x, weight, axes, 1.0), _parameter(b, x, bias, axes, 0.0)
+    scale, shift = parameter(b, x, weight, axes, 1.0), parameter(b, x, bias, axes, 0.0)
     result = b.layer_norm(x, scale, shift, axes=axes, epsilon=epsilon)
     if not any(b.wanted[1:]):
         return (result,)
-    dtype = DTYPES.get(stash_type, "f32")
+    return (result, *statistics(b, x, axes, epsilon, DTYPES.get(stash_type, "f32")))
+
+
+def statistics(b: GraphBuilder, x: Value, axes: tuple[int, ...], epsilon: float, dtype: str) -> tuple[Value, Value]:
+    """Returns the mean over `axes`, which stay, and 1 over the deviation, both of element type `dtype`."""
     wide = x if x.dtype == "f64" else b.astype(x, dtype="f32") if x.dtype != "f32" else x
     mean = b.mean(wide, axis=axes, keepdims=True)
     variance = b.mean(b.square(b.subtract(wide, mean)), axis=axes, keepdims=True)
     deviation = b.rsqrt(b.add(variance, epsilon))
-    stashed = [v if v.dtype == dtype else b.astype(v, dtype=dtype) for v in (mean, deviation)]
-    return (result, *stashed)
+    if wide.dtype == dtype:
+        return mean, deviation
+    return b.astype(mean, dtype=dtype), b.astype(deviation, dtype=dtype)
 
 
 @converter("RMSNormalization")
@@ -116,7 +121,7 @@ def rms_normalization(
 ) -> Value:
     """Normalises as a layer does, without mean and bias."""
     axes = trailing_axes(x, axis)
-    return b.rms_norm(x, _parameter(b, x, weight, axes, 1.0), axes=axes, epsilon=epsilon)
+    return b.rms_norm(x, parameter(b, x, weight, axes, 1.0), axes=axes, epsilon=epsilon)
 
 
 # By groups of channels

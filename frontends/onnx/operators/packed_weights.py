@@ -7,7 +7,7 @@ Source: the operator documentation of onnxruntime, ContribOperators.
 from __future__ import annotations
 
 from math import prod
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -16,8 +16,9 @@ from ..emitting.values import KnownValue
 from ..errors import ConversionError
 from ..registry import converter
 from ..value import Value
+from .packed_bits import unpacked
 from .quantized_fusions import DOMAIN
-from .signed_bytes import in_shape
+from .signed_bytes import cast, in_shape
 
 BITS: Final = (4, 8)
 """The bits of weights that have kernels."""
@@ -48,8 +49,6 @@ def matmul_n_bits(
 ) -> Value:
     """`x @ ((w - zero_point) * scale).T + bias`, with a scale for each block of a row of w."""
     _check_attributes(bits, block_size, accuracy_level, weight_prepacked)
-    if g_idx is not None:
-        raise ConversionError("g_idx is not supported: blocks must be neighbours")
     if x.rank and x.shape[-1] not in (None, K):
         raise ConversionError(f"the input is {x.shaped}, expected rows of K = {K}")
     blocks = -(-K // block_size)
@@ -61,14 +60,23 @@ def matmul_n_bits(
     zeros = b.full((), 2 ** (bits - 1), "ui8")
     if zero_points is not None:
         zeros = _zero_points(b, zero_points, bits, N, blocks)
-    sizes = [each for each in x.shape[:-1] if each is not None]
-    is_batch = x.rank > 2 and len(sizes) == x.rank - 1 and prod(sizes[:-1]) != 1
-    rows = b.reshape(x, shape=(prod(sizes), K)) if is_batch else x
-    rounded = 8 if accuracy_level == LEVELS.stop - 1 and K % block_size == 0 else 0
-    result = b.matmul_packed(rows, packed, scale, zeros, bits=bits, block_size=block_size, rounded_bits=rounded)
-    if is_batch:
-        result = b.reshape(result, shape=(*sizes, N))
+    rounded = 8 if accuracy_level == LEVELS.stop - 1 and K % block_size == 0 and g_idx is None else 0
+    if g_idx is None:
+        result = _product(b, x, packed, scale, zeros, bits=bits, block_size=block_size, rounded_bits=rounded)
+    else:
+        groups = _groups(b, g_idx, K, blocks, block_size)
+        result = _product_of_groups(b, x, packed, scale, zeros, groups, bits, block_size)
     return result if bias is None else b.add(result, bias)
+
+
+def _product(b: GraphBuilder, x: Value, packed: Value, scale: Value, zeros: Value, **properties: int) -> Value:
+    """`graph.matmul_packed` on the rows of all matrices at once."""
+    sizes = [each for each in x.shape[:-1] if each is not None]
+    if x.rank <= 2 or len(sizes) < x.rank - 1 or prod(sizes[:-1]) == 1:
+        return b.matmul_packed(x, packed, scale, zeros, **properties)
+    rows = b.reshape(x, shape=(prod(sizes), x.shape[-1]))
+    result = b.matmul_packed(rows, packed, scale, zeros, **properties)
+    return b.reshape(result, shape=(*sizes, packed.shape[0]))
 
 
 def _check_attributes(bits: int, block_size: int, accuracy_level: int, weight_prepacked: int) -> None:
@@ -115,3 +123,67 @@ def _zero_points(b: GraphBuilder, value: Value, bits: int, rows: int, blocks: in
     numbers = b.concat(*(b.expand_dims(half, axis=(2,)) for half in halves), axis=2)
     flat = in_shape(b, numbers, (rows, packed.shape[1] * 2))  # pyright: ignore[reportOptionalOperand]
     return b.strided_slice(flat, axes=(1,), begin=(0,), end=(blocks,))
+
+
+# Weights whose blocks are no neighbours
+
+
+def _groups(b: GraphBuilder, g_idx: Value, K: int, blocks: int, block_size: int) -> Value:
+    """Returns the block of each of the K inputs. A quantiser may write what a last block has beyond them."""
+    if g_idx.dtype != "i32" or g_idx.shape not in ((K,), (blocks * block_size,), (None,)):
+        raise ConversionError(f"g_idx is {g_idx.shaped}, expected {K} elements of i32, a block for each input")
+    known = g_idx.known
+    if known is None:
+        return b.strided_slice(g_idx, axes=(0,), begin=(0,), end=(K,))
+    wrong = np.flatnonzero((known < 0) | (known >= blocks))
+    if wrong.size:
+        raise ConversionError(
+            f"g_idx has {known[wrong[0]]} at {wrong[0]}, expected 0 to {blocks - 1}, one of the blocks"
+        )
+    return KnownValue(known[:K])
+
+
+def _product_of_groups(
+    b: GraphBuilder, x: Value, packed: Value, scale: Value, zeros: Value, groups: Value, bits: int, block_size: int
+) -> Value:
+    """Returns the product with the inputs in the order of their blocks, or, where there is none, with real weights."""
+    order = _order(groups, block_size)
+    if order is None:
+        return b.matmul(x, b.permute_dims(_dequantised(b, packed, scale, zeros, groups, bits), axes=(1, 0)))
+    moved = b.take(x, b.constant(order), axis=x.rank - 1)
+    return _product(b, moved, _reordered(b, packed, order, bits), scale, zeros, bits=bits, block_size=block_size)
+
+
+def _order(groups: Value, block_size: int) -> np.ndarray[Any, Any] | None:
+    """Returns the inputs block by block, `None` where blocks are not known, or are not all of the same size."""
+    known = groups.known
+    if known is None or np.any(np.bincount(known) != block_size):
+        return None
+    return np.argsort(known, kind="stable").astype(np.int64)
+
+
+def _reordered(b: GraphBuilder, packed: Value, order: np.ndarray[Any, Any], bits: int) -> Value:
+    """Returns rows of packed numbers in another order. They are known, mostly, so this is done as they are loaded."""
+    moved = b.take(unpacked(b, packed, bits, len(order)), b.constant(order), axis=1)
+    if bits == 8:
+        return moved
+    low, high = (b.strided_slice(moved, axes=(1,), begin=(n,), end=(len(order),), strides=(2,)) for n in range(2))
+    return b.bitwise_or(low, b.left_shift(high, bits))
+
+
+def _dequantised(b: GraphBuilder, packed: Value, scale: Value, zeros: Value, groups: Value, bits: int) -> Value:
+    """Returns the real weights, each with the scale and zero point of its block. This is done as they are loaded."""
+    inputs = b.extent(groups, 0, "g_idx")
+    numbers = unpacked(b, packed, bits, inputs)
+    if numbers.shape[1] != inputs:
+        numbers = b.strided_slice(numbers, axes=(1,), begin=(0,), end=(inputs,))
+    own = zeros if zeros.rank == 0 else _columns(b, zeros, groups)
+    real = b.subtract(cast(b, numbers, "f32"), cast(b, own, "f32"))
+    return cast(b, b.multiply(real, cast(b, _columns(b, scale, groups), "f32")), scale.dtype)
+
+
+def _columns(b: GraphBuilder, value: Value, groups: Value) -> Value:
+    """Returns the columns of a matrix at `groups`. It would not be done as weights are loaded, as it makes many."""
+    if value.known is not None and groups.known is not None:
+        return KnownValue(np.ascontiguousarray(value.known[:, groups.known]))
+    return b.take(value, groups, axis=1)

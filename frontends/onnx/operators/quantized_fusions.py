@@ -16,7 +16,6 @@ from ..emitting.graph_builder import GraphBuilder
 from ..errors import ConversionError
 from ..registry import converter
 from ..value import Value
-from .pooling import average_pool
 from .quantized import (
     dequantize_linear,
     dynamic_quantize_linear,
@@ -43,7 +42,7 @@ def _zero_of(b: GraphBuilder, zero_point: Value | None, like: Value) -> tuple[Va
     return b.reshape(zero_point, shape=()) if zero_point.rank else zero_point, zero_point.dtype
 
 
-def _quantised(b: GraphBuilder, x: Value, scale: Value, zero_point: Value | None, like: Value) -> Value:
+def quantised(b: GraphBuilder, x: Value, scale: Value, zero_point: Value | None, like: Value) -> Value:
     """Quantises to the element type of the zero point, or without one to that of `like`."""
     if zero_point is None and like.dtype == "i8":
         zero_point = b.constant(np.zeros((), np.int8))
@@ -65,7 +64,7 @@ def _binary(op: str) -> Callable[..., Value]:
         scales = [each.known for each in (x_scale, y_scale, scale)]
         if any(each is None or each.size != 1 for each in scales):
             found = getattr(b, op)(dequantize_linear(b, x, x_scale, x_zero), dequantize_linear(b, y, y_scale, y_zero))
-            return _quantised(b, found, scale, zero_point, x)
+            return quantised(b, found, scale, zero_point, x)
         # What is divided by in the end can divide the scales of the operands now, as it does in onnxruntime.
         first, second, last = (np.float32(np.asarray(each).reshape(())) for each in scales)
         right = b.constant(np.asarray(second / last if op == "add" else second))
@@ -96,7 +95,7 @@ def qlinear_sigmoid(
     b: GraphBuilder, x: Value, x_scale: Value, x_zero: Value, scale: Value, zero_point: Value | None = None
 ) -> Value:
     def value(x: Value) -> Value:
-        return _quantised(b, b.sigmoid(dequantize_linear(b, x, x_scale, x_zero)), scale, zero_point, x)
+        return quantised(b, b.sigmoid(dequantize_linear(b, x, x_scale, x_zero)), scale, zero_point, x)
 
     return _tabulated(b, x, value, x_scale, x_zero, scale, zero_point)
 
@@ -113,7 +112,7 @@ def qlinear_leaky_relu(
     alpha: float = 0.01,
 ) -> Value:
     real = b.leaky_relu(dequantize_linear(b, x, x_scale, x_zero), alpha=alpha)
-    return _quantised(b, real, scale, zero_point, x)
+    return quantised(b, real, scale, zero_point, x)
 
 
 @converter("QLinearSoftmax", domain=DOMAIN)
@@ -131,55 +130,7 @@ def qlinear_softmax(
     """Returns the quantised softmax. `opset` is the version of `Softmax` that it stands for."""
     real = dequantize_linear(b, x, x_scale, x_zero)
     found = b.softmax(real, axis=axis) if opset >= 13 else _FLATTENED_SOFTMAX(b, real, axis=axis)
-    return _quantised(b, found, scale, zero_point, x)
-
-
-@converter("QLinearGlobalAveragePool", domain=DOMAIN)
-def qlinear_global_average_pool(
-    b: GraphBuilder,
-    x: Value,
-    x_scale: Value,
-    x_zero: Value,
-    scale: Value,
-    zero_point: Value | None = None,
-    *,
-    channels_last: int = 0,
-) -> Value:
-    axes = tuple(range(1, x.rank - 1) if channels_last else range(2, x.rank))
-    real = b.mean(dequantize_linear(b, x, x_scale, x_zero), axis=axes, keepdims=True)
-    return _quantised(b, real, scale, zero_point, x)
-
-
-@converter("QLinearAveragePool", domain=DOMAIN)
-def qlinear_average_pool(
-    b: GraphBuilder,
-    x: Value,
-    x_scale: Value,
-    x_zero: Value,
-    scale: Value,
-    zero_point: Value | None = None,
-    *,
-    kernel_shape: tuple[int, ...],
-    auto_pad: str = "NOTSET",
-    ceil_mode: int = 0,
-    channels_last: int = 0,
-    count_include_pad: int = 0,
-    pads: tuple[int, ...] | None = None,
-    strides: tuple[int, ...] | None = None,
-) -> Value:
-    if channels_last:
-        raise ConversionError("channels_last is set, expected images with channels before the spatial dimensions")
-    real = average_pool(
-        b,
-        dequantize_linear(b, x, x_scale, x_zero),
-        kernel_shape=kernel_shape,
-        auto_pad=auto_pad,
-        ceil_mode=ceil_mode,
-        count_include_pad=count_include_pad,
-        pads=pads,
-        strides=strides,
-    )
-    return _quantised(b, real, scale, zero_point, x)
+    return quantised(b, found, scale, zero_point, x)
 
 
 @converter("QLinearConcat", domain=DOMAIN)
@@ -189,6 +140,43 @@ def qlinear_concat(b: GraphBuilder, scale: Value, zero_point: Value, *inputs: Va
         raise ConversionError(f"the node has {len(inputs)} inputs after the zero point, expected groups of 3")
     parts = [dequantize_linear(b, *inputs[at : at + 3]) for at in range(0, len(inputs), 3)]
     return quantize_linear(b, b.concat(*parts, axis=axis), scale, zero_point)
+
+
+@converter("QLinearWhere", domain=DOMAIN)
+def qlinear_where(
+    b: GraphBuilder,
+    condition: Value,
+    x: Value,
+    x_scale: Value,
+    x_zero: Value,
+    y: Value,
+    y_scale: Value,
+    y_zero: Value,
+    scale: Value,
+    zero_point: Value,
+) -> Value:
+    chosen = b.where(condition, dequantize_linear(b, x, x_scale, x_zero), dequantize_linear(b, y, y_scale, y_zero))
+    return quantize_linear(b, chosen, scale, zero_point)
+
+
+@converter("QLinearReduceMean", domain=DOMAIN)
+def qlinear_reduce_mean(
+    b: GraphBuilder,
+    x: Value,
+    x_scale: Value,
+    x_zero: Value | None = None,
+    scale: Value | None = None,
+    zero_point: Value | None = None,
+    *,
+    axes: tuple[int, ...],
+    keepdims: int,
+) -> Value:
+    """The mean along axes, or of everything where there are none. onnxruntime defines it, and runs it on no CPU."""
+    if scale is None:
+        raise ConversionError("reduced_scale is missing")
+    real = dequantize_linear(b, x, x_scale, x_zero)
+    found = b.mean(real, axis=axes or tuple(range(x.rank)), keepdims=bool(keepdims))
+    return quantised(b, found, scale, zero_point, x)
 
 
 # Products

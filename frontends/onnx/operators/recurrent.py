@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..emitting.graph_builder import GraphBuilder
 from ..errors import ConversionError
 from ..registry import converter
 from ..value import Value
-from .recurrent_activations import activations_of
+from .recurrent_activations import Activation, activations_of
 from .recurrent_layers import Direction, Layer, Step, layer_of, run_layer
 
 
@@ -158,14 +159,27 @@ def lstm(
     With `input_forget` the forget gate is `1 - i`.
     """
     layer = layer_of(b, x, r, sequence_lens, 4, hidden_size, clip, layout)
-    names = ("Sigmoid", "Tanh", "Tanh")
+    functions = lstm_functions(activations, activation_alpha, activation_beta)
+    return run_lstm(layer, (w, r, bias, peepholes), (initial_h, initial_c), direction, functions, input_forget)
+
+
+def lstm_functions(
+    names: tuple[str, ...] | None, alphas: tuple[float, ...] | None, betas: tuple[float, ...] | None
+) -> Callable[[int], list[tuple[Activation, ...]]]:
+    """The activations of an LSTM, by the number of its directions."""
+    return lambda count: activations_of(names, ("Sigmoid", "Tanh", "Tanh"), count, alphas, betas)
+
+
+def run_lstm(
+    layer: Layer,
+    parameters: Sequence[Value | None],
+    initial: Sequence[Value | None],
+    direction: str,
+    functions: Callable[[int], list[tuple[Activation, ...]]],
+    input_forget: int,
+) -> tuple[Value, ...]:
     return run_layer(
-        layer,
-        (w, r, bias, peepholes),
-        (initial_h, initial_c),
-        direction,
-        lambda count: activations_of(activations, names, count, activation_alpha, activation_beta),
-        _coupled_lstm_cell if input_forget else _lstm_cell,
+        layer, parameters, initial, direction, functions, _coupled_lstm_cell if input_forget else _lstm_cell
     )
 
 
@@ -186,7 +200,7 @@ def _lstm_cell(layer: Layer, one: Direction, coupled: bool = False) -> tuple[Val
 
     def step(gates: Value, state: list[Value]) -> list[Value]:
         h, c = state
-        full = b.add(gates, layer.product(h, one.r))
+        full = b.add(gates, layer.of_state(h, one))
         i = layer.act(gate, seen(layer.part(full, 0), 0, c))
         if coupled:
             f = b.subtract(b.full((), 1.0, i.dtype), i)

@@ -52,6 +52,8 @@ class Direction:
     """The biases of the input and of the state, (gates x hidden) each."""
     peepholes: Value | None
     functions: tuple[Activation, ...]
+    others: tuple[Value | None, ...] = ()
+    """What else the weights of a layer of another kind need."""
 
 
 @dataclass
@@ -78,6 +80,18 @@ class Layer:
     def product(self, lhs: Value, rhs: Value) -> Value:
         """`lhs @ rhs^T`."""
         return self.b.matmul(lhs, self.b.permute_dims(rhs, axes=(1, 0)))
+
+    def of_input(self, x: Value, one: Direction) -> Value:
+        """What inputs, in rows, add to the gates."""
+        return self.product(x, one.w)
+
+    def of_state(self, h: Value, one: Direction) -> Value:
+        """What the state adds to the gates."""
+        return self.product(h, one.r)
+
+    def seen(self, state: list[Value], number: Value) -> list[Value]:
+        """The state as step `number` reads it, where sequences have lengths."""
+        return state
 
     def part(self, gates: Value, number: int, count: int = 1) -> Value:
         """What belongs to gate `number`, or to `count` from there on, along the last dimension."""
@@ -129,7 +143,11 @@ def run_layer(
     functions: Callable[[int], list[tuple[Activation, ...]]],
     cell_of: CellOf,
 ) -> tuple[Value, ...]:
-    """The outputs of a node: those of all steps, and the last state. `parameters` are W, R, B and P."""
+    """
+    Returns the outputs of a node: those of all steps, and the last state.
+
+    `parameters` are W, R, B and P, and after them the `others` of a direction.
+    """
     b = layer.b
     turns = {"forward": (False,), "reverse": (True,), "bidirectional": (False, True)}.get(direction)
     if turns is None:
@@ -140,12 +158,12 @@ def run_layer(
     outputs: list[Value] = []
     states: list[list[Value]] = []
     for number, (back, activations) in enumerate(zip(turns, functions(len(turns)), strict=True)):
-        w, r, bias, peepholes = (None if each is None else _one(b, each, number, 0) for each in parameters)
+        w, r, bias, peepholes, *others = (None if each is None else _one(b, each, number, 0) for each in parameters)
         assert w is not None and r is not None
         halves = None
         if bias is not None:
             halves = layer.part(bias, 0, layer.gates), layer.part(bias, layer.gates, layer.gates)
-        one = Direction(w, r, halves, peepholes, activations)
+        one = Direction(w, r, halves, peepholes, activations, tuple(others))
         start = [_start(layer, state, number) for state in initial]
         output, state = _direction(layer, one, start, back, cell_of)
         outputs.append(output)
@@ -194,9 +212,9 @@ def _direction(
 def _input_gates(layer: Layer, one: Direction, x: Value) -> Value:
     """`x @ W^T` for all steps at once."""
     if None in x.shape:
-        return layer.product(x, one.w)
+        return layer.of_input(x, one)
     b, shape = layer.b, layer.b.static_shape(x, "the input")
-    rows = layer.product(b.reshape(x, shape=(shape[0] * shape[1], shape[2])), one.w)
+    rows = layer.of_input(b.reshape(x, shape=(shape[0] * shape[1], shape[2])), one)
     return b.reshape(rows, shape=(shape[0], shape[1], layer.gates * layer.hidden))
 
 
@@ -295,10 +313,11 @@ def _unrolled(
         row = gates
         if steps > 1:
             row = b.strided_slice(gates, axes=(0,), begin=(number,), end=(number + 1,))
-        new = step(b.squeeze(row, axis=(0,)), state)
+        place = None if layer.lengths is None else number_of(number)
+        new = step(b.squeeze(row, axis=(0,)), state if place is None else layer.seen(state, place))
         output = new[0]
-        if layer.lengths is not None:
-            output, new = _masked(layer, number_of(number), state, new)
+        if place is not None:
+            output, new = _masked(layer, place, state, new)
         state = new
         outputs.append(b.expand_dims(output, axis=(0,)))
     return (outputs[0] if steps == 1 else b.concat(*outputs, axis=0)), state

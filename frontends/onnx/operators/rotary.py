@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from ..emitting.graph_builder import GraphBuilder
 from ..errors import ConversionError
 from ..registry import converter
@@ -28,17 +30,62 @@ def rotary_embedding(
     RoFormer, 2021.
     """
     heads = heads_of(b, x, num_heads, "X")
-    size = b.extent(heads, 3, "X")
-    turned = rotary_embedding_dim or size
-    if turned % 2 or turned > size:
-        raise ConversionError(f"rotary_embedding_dim is {turned}, expected an even number up to {size}")
     if positions is not None:
         cosines, sines = b.take(cosines, positions, axis=0), b.take(sines, positions, axis=0)
+    result = turned_heads(b, heads, cosines, sines, rotary_embedding_dim, bool(interleaved))
+    return packed_heads(b, result) if x.rank == 3 else result
+
+
+@converter("RotaryEmbedding", domain="com.microsoft")
+def rotary_embedding_of_places(
+    b: GraphBuilder,
+    x: Value,
+    positions: Value,
+    cosines: Value,
+    sines: Value,
+    *,
+    interleaved: int = 0,
+    num_heads: int = 0,
+    rotary_embedding_dim: int = 0,
+    is_packed_batching: int = 0,
+    scale: float = 1.0,
+) -> Value:
+    """
+    The same with a row of `cosines` for each position. One position is that of the first token of each sample.
+
+    `scale` changes nothing in onnxruntime. Source: its operator documentation, ContribOperators.
+    """
+    if is_packed_batching:
+        raise ConversionError("is_packed_batching is set, expected samples of one length")
+    if cosines.rank != 2 or cosines.shape[1] is None:
+        raise ConversionError(f"cos_cache is {cosines.shaped}, expected a matrix")
+    if x.rank == 3 and not rotary_embedding_dim:
+        num_heads = b.extent(x, 2, "the input") // (2 * cosines.shape[1])
+    heads = heads_of(b, x, num_heads, "the input")
+    if positions.rank == 1:
+        rows = b.constant(np.arange(b.extent(heads, 2, "the input"), dtype=np.int64).reshape(1, -1))
+        positions = b.add(b.reshape(b.astype(positions, dtype="i64"), shape=(1, 1)), rows)
+    cos, sin = b.take(cosines, positions, axis=0), b.take(sines, positions, axis=0)
+    result = turned_heads(b, heads, cos, sin, rotary_embedding_dim, bool(interleaved))
+    return packed_heads(b, result) if x.rank == 3 else result
+
+
+def turned_heads(
+    b: GraphBuilder, heads: Value, cosines: Value, sines: Value, rotary_dim: int, interleaved: bool
+) -> Value:
+    """
+    Turns the first `rotary_dim` numbers (all for 0) of `batch x heads x sequence x size` by angles that are given for
+    `batch x sequence x pair`.
+    """
+    size = b.extent(heads, 3, "X")
+    turned = rotary_dim or size
+    if turned % 2 or turned > size:
+        raise ConversionError(f"rotary_embedding_dim is {turned}, expected an even number up to {size}")
     if cosines.rank != 3 or cosines.shape[-1] not in (turned // 2, None):
         raise ConversionError(f"the cosines are {cosines.shaped}, expected batch x sequence x {turned // 2}")
     cos, sin = b.expand_dims(cosines, axis=(1,)), b.expand_dims(sines, axis=(1,))
     part = heads if turned == size else _columns(b, heads, 0, turned)
-    left, right = _pairs(b, part, turned, bool(interleaved))
+    left, right = _pairs(b, part, turned, interleaved)
     first = b.subtract(b.multiply(left, cos), b.multiply(right, sin))
     second = b.add(b.multiply(left, sin), b.multiply(right, cos))
     if interleaved:
@@ -48,8 +95,7 @@ def rotary_embedding(
         pieces = [first, second]
     if turned < size:
         pieces.append(_columns(b, heads, turned, size))
-    result = pieces[0] if len(pieces) == 1 else b.concat(*pieces, axis=3)
-    return packed_heads(b, result) if x.rank == 3 else result
+    return pieces[0] if len(pieces) == 1 else b.concat(*pieces, axis=3)
 
 
 def _columns(b: GraphBuilder, x: Value, begin: int, end: int, step: int = 1) -> Value:

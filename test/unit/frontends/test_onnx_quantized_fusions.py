@@ -1,13 +1,18 @@
-"""Quantised operators of `com.microsoft`, against NumPy on the real numbers."""
+"""Quantised operators of `com.microsoft`, against NumPy on the real numbers and against onnxruntime."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import onnx
 import pytest
 import stepwell
+from onnx import helper, numpy_helper
 from onnx_one_node import model_of, run
+from onnx_quantised_node import both, by_onnxruntime
+from onnxruntime.quantization import CalibrationDataReader, QuantFormat, quantize_static
 from stepwell.frontends import OnnxError
 
 Array = Any
@@ -81,6 +86,117 @@ def test_pools_of_images_with_channels_last() -> None:
     check(found, real(x, "x").mean(axis=(1, 2), keepdims=True))
 
 
+AVERAGES: dict[str, dict[str, Any]] = {
+    "plain": {"kernel_shape": [2, 3]},
+    "strides and padding": {"kernel_shape": [2, 3], "strides": [2, 1], "pads": [1, 0, 0, 2]},
+    "padding counts": {"kernel_shape": [2, 2], "pads": [1, 0, 0, 1], "count_include_pad": 1},
+    "up": {"kernel_shape": [2, 2], "strides": [2, 2], "ceil_mode": 1},
+    "same": {"kernel_shape": [3, 2], "auto_pad": "SAME_UPPER"},
+    "one dimension": {"kernel_shape": [3], "strides": [2]},
+}
+
+
+@pytest.mark.ci_cases(3)
+@pytest.mark.parametrize("case", AVERAGES)
+def test_averages_with_channels_last(case: str) -> None:
+    attributes = AVERAGES[case]
+    x = bytes_of(3, 2, 5, 7, 3) if len(attributes["kernel_shape"]) == 2 else bytes_of(3, 2, 7, 3)
+    inputs, known = operands("x", x) | RESULT, ("x_scale", "x_zero", "scale", "zero")
+    (found,), (wanted,) = both("QLinearAveragePool", inputs, known=known, channels_last=1, **attributes)
+    assert found.dtype == wanted.dtype and found.shape == wanted.shape
+    assert np.abs(found.astype(int) - wanted).max() <= 1  # ties
+    moved = np.moveaxis(x, -1, 1)
+    (first,) = run("QLinearAveragePool", inputs | {"x": moved}, version=1, domain=DOMAIN, **attributes)
+    apart = np.abs(found.astype(int) - np.moveaxis(first, 1, -1))
+    assert apart.max() <= 1 and apart.mean() < 0.1
+
+
+MAXIMA: dict[str, dict[str, Any]] = {
+    "plain": {"kernel_shape": [2, 3]},
+    "all": {"kernel_shape": [2, 3], "strides": [2, 1], "pads": [1, 1, 0, 1], "dilations": [2, 1]},
+    "same": {"kernel_shape": [2, 2], "auto_pad": "SAME_LOWER"},
+    "one dimension": {"kernel_shape": [3]},
+    "three dimensions": {"kernel_shape": [2, 2, 2], "strides": [2, 2, 2], "ceil_mode": 1},
+}
+
+
+@pytest.mark.ci_cases(4)
+@pytest.mark.parametrize("case", MAXIMA)
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8])
+def test_maxima_with_channels_last(case: str, dtype: Any) -> None:
+    attributes = MAXIMA[case]
+    x = bytes_of(4, 2, *(5, 6, 3)[: len(attributes["kernel_shape"])], 3).view(dtype)
+    (found,), (wanted,) = both("NhwcMaxPool", {"x": x}, **attributes)
+    assert found.dtype == dtype
+    np.testing.assert_array_equal(found, wanted)
+    if case == "plain":
+        windows = np.lib.stride_tricks.sliding_window_view(x, (2, 3), axis=(1, 2))
+        np.testing.assert_array_equal(found, windows.max(axis=(-1, -2)))
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8])
+def test_choices(dtype: Any) -> None:
+    x, y = bytes_of(5, 2, 1, 4).view(dtype), bytes_of(6, 3, 4).view(dtype)
+    inputs: dict[str, Array] = {"condition": np.random.default_rng(7).random((2, 3, 4)) < 0.5}
+    for name, array in (("x", x), ("y", y), ("out", None)):
+        zero = (ZEROS[name].astype(int) + np.iinfo(dtype).min).astype(dtype)
+        inputs |= {} if array is None else {name: array}
+        inputs |= {f"{name}_scale": SCALES[name], f"{name}_zero": zero}
+    (found,), (wanted,) = both("QLinearWhere", inputs, known=[name for name in inputs if "_" in name])
+    assert found.dtype == dtype
+    np.testing.assert_array_equal(found, wanted)
+    reals = {name: (inputs[name].astype(int) - inputs[f"{name}_zero"]) * SCALES[name] for name in "xy"}
+    exact = np.where(inputs["condition"], reals["x"], reals["y"]) / SCALES["out"] + inputs["out_zero"]
+    assert np.abs(found - np.clip(exact, np.iinfo(dtype).min, np.iinfo(dtype).max)).max() <= 0.5 + 1e-3
+
+
+@pytest.mark.parametrize(("axes", "keepdims"), [((1,), 0), ((-1, 0), 1), ((), 0)])
+def test_means(axes: tuple[int, ...], keepdims: int) -> None:
+    """onnxruntime has the definition, and no kernel for CPUs."""
+    x = bytes_of(8, 2, 3, 5)
+    for zeros in (True, False):
+        inputs = operands("x", x) | RESULT if zeros else {"x": x, "s": SCALES["x"], "z": None, "scale": SCALES["out"]}
+        made = model_of("QLinearReduceMean", inputs, version=1, domain=DOMAIN, axes=[9], keepdims=keepdims)
+        place = next(each for each in made.graph.node[0].attribute if each.name == "axes")
+        place.ints[:] = axes
+        given = [each for each in inputs.values() if each is not None]
+        (found,) = stepwell.compile(stepwell.from_onnx(made), cache=False)(*given)
+        wanted = (real(x, "x") if zeros else x * SCALES["x"]).mean(axis=axes or None, keepdims=bool(keepdims))
+        check(found, wanted if zeros else wanted - SCALES["out"] * ZEROS["out"])
+
+
+class Batches(CalibrationDataReader):
+    """Data that the quantiser runs a model on."""
+
+    def __init__(self, arrays: list[dict[str, Array]]):
+        self._arrays = iter(arrays)
+
+    def get_next(self) -> Any:
+        return next(self._arrays, None)
+
+
+def test_what_the_quantiser_makes_of_pools_and_choices(tmp_path: Path) -> None:
+    random = np.random.default_rng(9)
+    nodes = [
+        helper.make_node("AveragePool", ["x"], ["a"], kernel_shape=[2, 2], name="average"),
+        helper.make_node("MaxPool", ["x"], ["m"], kernel_shape=[2, 2], name="maximum"),
+        helper.make_node("Where", ["c", "a", "m"], ["y"], name="choice"),
+    ]
+    ends = [helper.make_tensor_value_info(name, 1, [1, 3, size, size]) for name, size in (("x", 8), ("y", 7))]
+    condition = numpy_helper.from_array(random.random((1, 3, 7, 7)) < 0.5, "c")
+    graph = helper.make_graph(nodes, "g", ends[:1], ends[1:], [condition])
+    made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    x = random.standard_normal((1, 3, 8, 8)).astype(np.float32)
+    options = {"ForceQuantizeNoInputCheck": True}
+    path = str(tmp_path / "quantised.onnx")
+    quantize_static(made, path, Batches([{"x": x}]), quant_format=QuantFormat.QOperator, extra_options=options)
+    made = onnx.load(path)
+    assert {"QLinearWhere", "QLinearAveragePool"} <= {node.op_type for node in made.graph.node}
+    found, wanted = stepwell.compile_onnx(made, tuning=False)(x)[0], by_onnxruntime(made, {"x": x})[0]
+    step = max(np.ptp(x) / 255, 1e-9)
+    assert np.abs(found - wanted).max() <= 1.01 * step and (np.abs(found - wanted) > step / 2).mean() < 0.05
+
+
 def test_softmax_of_old_operator_sets_takes_the_last_dimensions_as_one() -> None:
     x = bytes_of(4, 2, 3, 4)
     inputs = operands("x", x) | RESULT
@@ -133,9 +249,15 @@ def test_products_that_give_floats() -> None:
 
 def test_what_is_refused() -> None:
     x = bytes_of(12, 2, 4, 4, 3)
-    attributes = {"channels_last": 1, "kernel_shape": [2, 2]}
-    model = model_of("QLinearAveragePool", operands("x", x) | RESULT, version=1, domain=DOMAIN, **attributes)
-    with pytest.raises(OnnxError, match="channels_last is set, expected images with channels before"):
+    rows = operands("x", x[0, 0]) | RESULT
+    attributes = {"channels_last": 1, "kernel_shape": [2]}
+    with pytest.raises(OnnxError, match="the input is tensor<4x3xui8>, expected rank 3, 4 or 5"):
+        stepwell.from_onnx(model_of("QLinearAveragePool", rows, version=1, domain=DOMAIN, **attributes))
+    floats = {"x": x.astype(np.float32)}
+    with pytest.raises(OnnxError, match="an operand is tensor<2x4x4x3xf32>, expected ui8 or i8"):
+        stepwell.from_onnx(model_of("NhwcMaxPool", floats, version=1, domain=DOMAIN, kernel_shape=[2, 2]))
+    with pytest.raises(OnnxError, match="reduced_scale is missing"):
+        model = model_of("QLinearReduceMean", operands("x", x), version=1, domain=DOMAIN, axes=[0], keepdims=0)
         stepwell.from_onnx(model)
     inputs = RESULT | {"x": x, "x_scale": SCALES["x"]}
     with pytest.raises(OnnxError, match="the node has 2 inputs after the zero point, expected groups of 3"):

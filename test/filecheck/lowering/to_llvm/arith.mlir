@@ -89,3 +89,29 @@ func.func @constants() -> vector<2xindex> {
   %2 = arith.constant dense<[1, 2]> : vector<2xindex>
   func.return %2 : vector<2xindex>
 }
+
+/// A choice that a carried maximum takes stays apart from it, as LLVM's vectoriser knows no maximum of some numbers.
+// CHECK-LABEL: @maximum_of_choices
+func.func @maximum_of_choices(%n: index, %c: i1, %x: f32, %y: f32) -> f32 {
+  // CHECK: %[[S:.*]] = llvm.select %{{.*}}, %x, %y : i1, f32
+  // CHECK-NEXT: %[[F:.*]] = llvm_ext.freeze %[[S]] : f32
+  // CHECK-NEXT: llvm.call_intrinsic "llvm.maximum"(%{{.*}}, %[[F]])
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %0 = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %x) -> (f32) {
+    %s = arith.select %c, %x, %y : f32
+    %m = arith.maximumf %acc, %s : f32
+    scf.yield %m : f32
+  }
+  func.return %0 : f32
+}
+
+// CHECK-LABEL: @no_maximum_of_choices
+func.func @no_maximum_of_choices(%n: index, %c: i1, %x: f32, %y: f32) -> f32 {
+  // CHECK-NOT: llvm_ext.freeze
+  // CHECK: llvm.return
+  %s = arith.select %c, %x, %y : f32
+  %z = arith.addf %x, %y : f32
+  %m = arith.maximumf %z, %s : f32
+  func.return %m : f32
+}

@@ -98,3 +98,17 @@ func.func @no_integer_extrema(%q: tensor<2x3xui8>, %r: tensor<2x3xui8>) -> tenso
   %y = graph.maximum %d, %e : (tensor<2x3xf32>, tensor<2x3xf32>)
   func.return %y : tensor<2x3xf32>
 }
+
+/// Integers of 32 bits are no less to move than floats.
+// CHECK-LABEL: func.func @no_integer_pads_and_joins_of_wide_integers(
+func.func @no_integer_pads_and_joins_of_wide_integers(%q: tensor<2x3xi32>, %r: tensor<2x3xi32>) -> (tensor<2x5xf32>, tensor<4x3xf32>) {
+  // CHECK: graph.pad %d
+  // CHECK: graph.concat %d, %e
+  %s = graph.full 0.5 : tensor<f32>
+  %z = graph.full 0 : tensor<i32>
+  %d = graph.dequantize %q, %s, %z : (tensor<2x3xi32>, tensor<f32>, tensor<i32>)
+  %e = graph.dequantize %r, %s, %z : (tensor<2x3xi32>, tensor<f32>, tensor<i32>)
+  %p = graph.pad %d, pad_width = [0, 0, 1, 1] : (tensor<2x3xf32>)
+  %y = graph.concat %d, %e, axis = 0 : (tensor<2x3xf32>, tensor<2x3xf32>)
+  func.return %p, %y : tensor<2x5xf32>, tensor<4x3xf32>
+}

@@ -188,3 +188,89 @@ func.func @no_product_of_rounded(%x: tensor<2x3xf16>, %w: tensor<3x4xbf16>) -> t
   %r = graph.matmul %x, %f : (tensor<2x3xf16>, tensor<3x4xf16>) -> tensor<2x4xf16>
   func.return %r : tensor<2x4xf16>
 }
+
+/// A token is multiplied by the keys before it as they are in memory.
+// CHECK-LABEL: func.func @few_rows_by_rows(
+func.func @few_rows_by_rows(%q: tensor<2x4x64xf32>, %k: tensor<2x100x64xf32>) -> tensor<2x4x100xf32> {
+  // CHECK-NEXT: %[[Q:.*]] = graph.expand_dims %q, axis = [-2] : (tensor<2x4x64xf32>) -> tensor<2x4x1x64xf32>
+  // CHECK-NEXT: %[[K:.*]] = graph.expand_dims %k, axis = [-3] : (tensor<2x100x64xf32>) -> tensor<2x1x100x64xf32>
+  // CHECK-NEXT: %[[P:.*]] = graph.multiply %[[Q]], %[[K]] : (tensor<2x4x1x64xf32>, tensor<2x1x100x64xf32>) -> tensor<2x4x100x64xf32>
+  // CHECK-NEXT: %[[R:.*]] = graph.sum %[[P]], axis = [-1] : (tensor<2x4x100x64xf32>) -> tensor<2x4x100xf32>
+  // CHECK-NEXT: func.return %[[R]] : tensor<2x4x100xf32>
+  %t = graph.permute_dims %k, axes = [0, 2, 1] : (tensor<2x100x64xf32>) -> tensor<2x64x100xf32>
+  %r = graph.matmul %q, %t : (tensor<2x4x64xf32>, tensor<2x64x100xf32>) -> tensor<2x4x100xf32>
+  func.return %r : tensor<2x4x100xf32>
+}
+
+/// Twice as many rows are few where a transposed copy takes long.
+// CHECK-LABEL: func.func @few_rows_by_rows_of_whole_pages(
+func.func @few_rows_by_rows_of_whole_pages(%q: tensor<7x64xf32>, %k: tensor<2048x64xf32>) -> tensor<7x2048xf32> {
+  // CHECK: graph.sum
+  // CHECK-NEXT: func.return
+  %t = graph.permute_dims %k : (tensor<2048x64xf32>) -> tensor<64x2048xf32>
+  %r = graph.matmul %q, %t : (tensor<7x64xf32>, tensor<64x2048xf32>) -> tensor<7x2048xf32>
+  func.return %r : tensor<7x2048xf32>
+}
+
+/// More rows are worth a transposed copy.
+// CHECK-LABEL: func.func @no_few_rows_by_rows(
+func.func @no_few_rows_by_rows(%q: tensor<5x64xf32>, %k: tensor<100x64xf32>) -> tensor<5x100xf32> {
+  // CHECK: graph.matmul
+  // CHECK-NEXT: func.return
+  %t = graph.permute_dims %k : (tensor<100x64xf32>) -> tensor<64x100xf32>
+  %r = graph.matmul %q, %t : (tensor<5x64xf32>, tensor<64x100xf32>) -> tensor<5x100xf32>
+  func.return %r : tensor<5x100xf32>
+}
+
+/// The sum of a row takes the time of 16 terms.
+// CHECK-LABEL: func.func @no_few_rows_by_rows_of_few_terms(
+func.func @no_few_rows_by_rows_of_few_terms(%q: tensor<3x32xf32>, %k: tensor<100x32xf32>) -> tensor<3x100xf32> {
+  // CHECK: graph.matmul
+  // CHECK-NEXT: func.return
+  %t = graph.permute_dims %k : (tensor<100x32xf32>) -> tensor<32x100xf32>
+  %r = graph.matmul %q, %t : (tensor<3x32xf32>, tensor<32x100xf32>) -> tensor<3x100xf32>
+  func.return %r : tensor<3x100xf32>
+}
+
+/// Weights are transposed once.
+// CHECK-LABEL: func.func @no_few_rows_by_rows_of_weights(
+func.func @no_few_rows_by_rows_of_weights(%q: tensor<1x64xf32>) -> tensor<1x100xf32> {
+  // CHECK: graph.matmul
+  // CHECK-NEXT: func.return
+  %k = graph.weight "k" : tensor<100x64xf32>
+  %t = graph.permute_dims %k : (tensor<100x64xf32>) -> tensor<64x100xf32>
+  %r = graph.matmul %q, %t : (tensor<1x64xf32>, tensor<64x100xf32>) -> tensor<1x100xf32>
+  func.return %r : tensor<1x100xf32>
+}
+
+/// One matrix for several batches is not read once for each.
+// CHECK-LABEL: func.func @no_few_rows_by_rows_for_batches(
+func.func @no_few_rows_by_rows_for_batches(%q: tensor<2x1x64xf32>, %k: tensor<100x64xf32>) -> tensor<2x1x100xf32> {
+  // CHECK: graph.matmul
+  // CHECK-NEXT: func.return
+  %t = graph.permute_dims %k : (tensor<100x64xf32>) -> tensor<64x100xf32>
+  %r = graph.matmul %q, %t : (tensor<2x1x64xf32>, tensor<64x100xf32>) -> tensor<2x1x100xf32>
+  func.return %r : tensor<2x1x100xf32>
+}
+
+/// A vector has no rows, and sums of f16 are formed in f32.
+// CHECK-LABEL: func.func @no_few_rows_by_rows_of_others(
+func.func @no_few_rows_by_rows_of_others(%v: tensor<64xf32>, %q: tensor<1x64xf16>, %k: tensor<100x64xf32>, %h: tensor<100x64xf16>) -> (tensor<100xf32>, tensor<1x100xf16>) {
+  // CHECK-COUNT-2: graph.matmul
+  // CHECK-NEXT: func.return
+  %t = graph.permute_dims %k : (tensor<100x64xf32>) -> tensor<64x100xf32>
+  %r = graph.matmul %v, %t : (tensor<64xf32>, tensor<64x100xf32>) -> tensor<100xf32>
+  %u = graph.permute_dims %h : (tensor<100x64xf16>) -> tensor<64x100xf16>
+  %s = graph.matmul %q, %u : (tensor<1x64xf16>, tensor<64x100xf16>) -> tensor<1x100xf16>
+  func.return %r, %s : tensor<100xf32>, tensor<1x100xf16>
+}
+
+/// The transposed copy is needed by another op.
+// CHECK-LABEL: func.func @no_few_rows_by_rows_of_shared(
+func.func @no_few_rows_by_rows_of_shared(%q: tensor<1x64xf32>, %k: tensor<100x64xf32>) -> (tensor<1x100xf32>, tensor<64x100xf32>) {
+  // CHECK: graph.matmul
+  // CHECK-NEXT: func.return
+  %t = graph.permute_dims %k : (tensor<100x64xf32>) -> tensor<64x100xf32>
+  %r = graph.matmul %q, %t : (tensor<1x64xf32>, tensor<64x100xf32>) -> tensor<1x100xf32>
+  func.return %r, %t : tensor<1x100xf32>, tensor<64x100xf32>
+}
