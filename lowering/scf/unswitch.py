@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from xdsl.dialects import scf
 from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.rewriter import Rewriter
 
 from ...core.ir.cloning import clone_op
 from .vector_body import TRAPPING
@@ -28,8 +29,8 @@ from .vector_body import TRAPPING
 
 def unswitch(loop: scf.ForOp) -> list[scf.ForOp]:
     """
-    Returns the two loops in the place of `loop`, or `loop` itself where its body has no such condition, more than one
-    `scf.if`, or carries values.
+    Returns the two loops in the place of `loop`, or `loop` itself where its body has no such condition or more than one
+    `scf.if`.
     """
     branch = _branch(loop)
     if branch is None or (needed := _above(branch.cond, loop.body.block)) is None:
@@ -45,18 +46,16 @@ def unswitch(loop: scf.ForOp) -> list[scf.ForOp]:
         taken = _branch(each)
         assert taken is not None
         _take(taken, number)
-    regions = [Region(Block([each, scf.YieldOp()])) for each in loops]
-    outer = scf.IfOp(branch.cond, (), regions[0], regions[1])
+    regions = [Region(Block([each, scf.YieldOp(*each.results)])) for each in loops]
+    outer = scf.IfOp(branch.cond, loop.result_types, regions[0], regions[1])
     outer.location = branch.location
     block.insert_op_before(outer, loop)
-    block.erase_op(loop)
+    Rewriter.replace_op(loop, [], outer.results)
     return loops
 
 
 def _branch(loop: scf.ForOp) -> scf.IfOp | None:
-    """Returns the only op with regions in the body of a loop without carried values, where it is an `scf.if`."""
-    if loop.results:
-        return None
+    """Returns the only op with regions in the body of a loop, where it is an `scf.if`."""
     found = [op for op in loop.body.block.ops if op.regions]
     branch = found[0] if len(found) == 1 else None
     if not isinstance(branch, scf.IfOp) or any(len(region.blocks) != 1 for region in branch.regions):

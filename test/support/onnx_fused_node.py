@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import onnxruntime
 import stepwell
-from onnx_one_node import Arrays, given_to, model_of
+from onnx_one_node import Arrays, by_onnxruntime, given_to, model_of
 
 Array = Any
 """Arrays and scalars of NumPy."""
@@ -45,15 +44,6 @@ def ours(made: Any, *arrays: Array) -> list[Array]:
     return list(results) if isinstance(results, tuple | list) else [results]
 
 
-def theirs(made: Any, arrays: dict[str, Array]) -> list[Array]:
-    """The outputs by onnxruntime, which computes the node as it stands."""
-    options = onnxruntime.SessionOptions()
-    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
-    options.log_severity_level = 4
-    session = onnxruntime.InferenceSession(made.SerializeToString(), options, providers=["CPUExecutionProvider"])
-    return list(session.run(None, arrays))
-
-
 def agreed(operator: str, inputs: Arrays, *, tolerance: float = 2e-6, **options: Any) -> list[Array]:
     """
     The outputs by native code, which agree with those of onnxruntime: in type and shape, and in value up to
@@ -61,7 +51,7 @@ def agreed(operator: str, inputs: Arrays, *, tolerance: float = 2e-6, **options:
     """
     made = fused_model(operator, inputs, **options)
     arrays = given_to(inputs, options.get("known", ()))
-    found, wanted = ours(made, *arrays.values()), theirs(made, arrays)
+    found, wanted = ours(made, *arrays.values()), by_onnxruntime(made, arrays)
     assert len(found) == len(wanted)
     for mine, other in zip(found, wanted, strict=True):
         assert mine.dtype == other.dtype

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import onnxruntime
 import stepwell
-from onnx_one_node import Arrays, given_to, model_of
+from onnx_one_node import Arrays, by_onnxruntime, given_to, model_of
 
 DOMAIN = "com.microsoft"
 
@@ -17,15 +16,6 @@ def quantised_model(operator: str, inputs: Arrays, **options: Any) -> Any:
     made.ir_version = 10
     made.opset_import.add(domain="", version=21)
     return made
-
-
-def by_onnxruntime(made: Any, arrays: Arrays) -> list[Any]:
-    """The outputs by onnxruntime with one thread: several threads round parts of a batch on their own."""
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = 1
-    options.log_severity_level = 4
-    session = onnxruntime.InferenceSession(made.SerializeToString(), options, providers=["CPUExecutionProvider"])
-    return list(session.run(None, dict(arrays)))
 
 
 def both(operator: str, inputs: Arrays, **options: Any) -> tuple[list[Any], list[Any]]:

@@ -164,7 +164,7 @@ def embed_layer_normalization(
     if segment_embedding is not None:
         total = b.add(total, _segments(b, _widened(b, segment_embedding), segment_ids))
     result = _layer_norm(b, total, gamma, beta, epsilon)
-    index = _ones_of(b, mask, input_ids) if any(b.wanted[1:2]) else result
+    index = ones_of(b, mask, input_ids) if any(b.wanted[1:2]) else result
     dtype = word_embedding.dtype
     return cast(b, result, dtype), index, cast(b, total, dtype) if any(b.wanted[2:]) else result
 
@@ -202,7 +202,7 @@ def _segments(b: GraphBuilder, table: Value, segment_ids: Value | None) -> Value
     return b.take(table, segment_ids, axis=0)
 
 
-def _ones_of(b: GraphBuilder, mask: Value | None, input_ids: Value) -> Value:
+def ones_of(b: GraphBuilder, mask: Value | None, input_ids: Value) -> Value:
     """Returns how often each row of the mask is 1. Without a mask onnxruntime says 0."""
     if mask is None:
         return filled(b, extents_of(input_ids)[:1], 0, "i32")

@@ -14,13 +14,14 @@ import numpy as np
 from ....dialects.graph.shapes import compatible, text
 from ....lazy_dataclass import dataclass
 from ....te.dtypes import STORED_FLOATS
-from ..emitting.forms import counted, filled, reshaped
+from ..emitting.forms import counted, reshaped
 from ..emitting.graph_builder import GraphBuilder
 from ..emitting.sizes import extents_of
 from ..emitting.values import Initialiser, KnownValue
 from ..errors import ConversionError
 from ..registry import converter
 from ..value import Value
+from .fused_layers import ones_of
 from .packed_bits import unpacked
 from .packed_weights import LEAST_BLOCK
 from .quantized import COMPUTED, dequantize_linear
@@ -242,9 +243,7 @@ def quantised_embed_layer_normalization(
     if segments is not None:
         total = b.add(total, real("segment_embedding", segments))
     normal = b.layer_norm(total, real("gamma"), real("beta"), axes=(-1,), epsilon=epsilon)
-    if mask is None:
-        return normal, filled(b, extents_of(ids)[:1], 0, "i32")
-    return normal, b.sum(b.astype(b.equal(mask, 1), dtype="i32"), axis=1)
+    return normal, ones_of(b, mask, ids)
 
 
 def _given(inputs: Sequence[Value | None]) -> dict[str, Value | None]:

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 import stepwell
-from onnx_fused_node import Array, agreed, close, fused_model, normal, ours, theirs, with_open_sizes
+from onnx_fused_node import Array, agreed, close, fused_model, normal, ours, with_open_sizes
+from onnx_one_node import by_onnxruntime
 from stepwell.frontends import OnnxError
 
 TOLERANCES = {"float16": 1e-3, "float32": 2e-6, "float64": 1e-13}
@@ -155,7 +156,7 @@ def test_the_epsilon_of_skip_layers_is_small() -> None:
 def test_sizes_of_skip_layers_that_are_open(operator: str) -> None:
     inputs = {"x": normal(0, 2, 3, 5), "skip": normal(1, 3, 5), "gamma": normal(2, 5)}
     made = with_open_sizes(fused_model(operator, inputs, named=(1, 1, 1, 1)), x=OPEN, skip=OPEN[1:])
-    for mine, other in zip(ours(made, *inputs.values()), theirs(made, inputs), strict=True):
+    for mine, other in zip(ours(made, *inputs.values()), by_onnxruntime(made, inputs), strict=True):
         close(mine, other)
 
 
@@ -302,7 +303,7 @@ def test_sizes_of_embeddings_that_are_open() -> None:
     inputs = embedding() | {"mask": MASK}
     made = fused_model("EmbedLayerNormalization", inputs, named=(1, 1, 1))
     made = with_open_sizes(made, input_ids=OPEN, segment_ids=OPEN, mask=OPEN)
-    for mine, other in zip(ours(made, *inputs.values()), theirs(made, inputs), strict=True):
+    for mine, other in zip(ours(made, *inputs.values()), by_onnxruntime(made, inputs), strict=True):
         close(mine, other)
     made = fused_model("EmbedLayerNormalization", embedding() | {"position": normal(1, 1, 7)}, mask_index_type=0)
     with pytest.raises(OnnxError, match="position_embedding is tensor<1x7xf32>, expected at least 2 rows"):

@@ -13,7 +13,8 @@ import stepwell
 from hypothesis import given
 from hypothesis import strategies as st
 from onnx import numpy_helper, parser
-from onnx_fused_node import Array, agreed, close, fused_model, normal, ours, theirs
+from onnx_fused_node import Array, agreed, close, fused_model, normal, ours
+from onnx_one_node import by_onnxruntime
 from stepwell.frontends import OnnxError
 
 
@@ -84,7 +85,7 @@ def test_transposed_matrices_times_a_vector(shape: tuple[int, ...]) -> None:
     x, y = normal(0, *shape), normal(1, 4)
     made = fused_model("FusedMatMul", {"x": x, "y": y}, transA=1)
     close(ours(made, x, y)[0], x.astype(np.float64).swapaxes(-1, -2) @ y)
-    close(theirs(made, {"x": x, "y": y})[0], x.reshape(*shape[:-2], 3, 4) @ y)
+    close(by_onnxruntime(made, {"x": x, "y": y})[0], x.reshape(*shape[:-2], 3, 4) @ y)
 
 
 @pytest.mark.parametrize("attributes", [{}, {"transA": 1}, {"transB": 1, "alpha": 0.5}])
@@ -195,7 +196,7 @@ def test_convolutions_with_activations(name: str, residual: bool) -> None:
     parameters = [PARAMETERS["beta" if name == "Clip" else "alpha"], 0.9][: len(letters)]
     inputs = {"x": normal(0, 2, 3, 6, 5), "w": normal(1, 4, 3, 3, 2), "b": normal(2, 4)}
     options = {"pads": [1, 0, 1, 1], "strides": [2, 1]}
-    (plain,) = theirs(fused_model("Conv", inputs, domain="", **options), inputs)
+    (plain,) = by_onnxruntime(fused_model("Conv", inputs, domain="", **options), inputs)
     if residual:
         inputs["z"] = normal(3, *plain.shape)
     given = {"activation_params": parameters} if parameters else {}
@@ -343,7 +344,7 @@ def test_ranges_and_paddings_by_sizes_that_are_open(rows: int) -> None:
     numbers, padded = ours(model, x)
     np.testing.assert_array_equal(numbers, np.arange(1, rows))
     np.testing.assert_array_equal(padded, np.pad(x, ((0, 1), (0, rows)), constant_values=2))
-    for mine, other in zip((numbers, padded), theirs(model, {"x": x}), strict=True):
+    for mine, other in zip((numbers, padded), by_onnxruntime(model, {"x": x}), strict=True):
         np.testing.assert_array_equal(mine, other)
 
 

@@ -10,8 +10,8 @@ import onnx
 import pytest
 import stepwell
 from onnx import helper, numpy_helper
-from onnx_one_node import model_of, run
-from onnx_quantised_node import both, by_onnxruntime
+from onnx_one_node import by_onnxruntime, model_of, run
+from onnx_quantised_node import both
 from onnxruntime.quantization import CalibrationDataReader, QuantFormat, quantize_static
 from stepwell.frontends import OnnxError
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 import stepwell
 from onnx import helper, numpy_helper
-from onnx_one_node import text_of
-from onnx_quantised_node import DOMAIN, both, by_onnxruntime, quantised_model
+from onnx_one_node import by_onnxruntime, text_of
+from onnx_quantised_node import DOMAIN, both, quantised_model
 from onnxruntime.quantization.matmul_nbits_quantizer import MatMulNBitsQuantizer
 from stepwell.frontends import OnnxError
 

@@ -10,7 +10,8 @@ import onnx
 import pytest
 import stepwell
 from onnx import helper, numpy_helper
-from onnx_quantised_node import both, by_onnxruntime, quantised_model
+from onnx_one_node import by_onnxruntime
+from onnx_quantised_node import both, quantised_model
 from onnxruntime.quantization import quantize_dynamic
 from stepwell.frontends import OnnxError
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 import stepwell
 from onnx import helper, numpy_helper
-from onnx_one_node import run
-from onnx_quantised_node import DOMAIN, both, by_onnxruntime, quantised_model
+from onnx_one_node import by_onnxruntime, run
+from onnx_quantised_node import DOMAIN, both, quantised_model
 from onnxruntime.quantization.matmul_bnb4_quantizer import MatMulBnb4Quantizer
 from stepwell.frontends import OnnxError
 

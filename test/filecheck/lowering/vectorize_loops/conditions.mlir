@@ -121,15 +121,44 @@ func.func @no_condition_that_may_fail(%n: index, %d: index, %b: memref<128xf32>,
   func.return
 }
 
-// CHECK-LABEL: func.func @no_loop_that_carries
-// CHECK: scf.for {{.*}} iter_args
-// CHECK: scf.if
-func.func @no_loop_that_carries(%a: memref<128xf32>, %in: i1) -> f32 {
+/// A loop that sums up: the sum is that of the loop that runs.
+// CHECK-LABEL: func.func @loop_that_carries
+// CHECK: %[[SUM:.*]] = scf.if %in -> (f32) {
+// CHECK: tile.load %a
+// CHECK: scf.yield %{{.*}} : f32
+// CHECK: } else {
+// CHECK-NOT: tile.load
+// CHECK: scf.yield %{{.*}} : f32
+// CHECK: func.return %[[SUM]]
+func.func @loop_that_carries(%a: memref<128xf32>, %in: i1) -> f32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %n = arith.constant 128 : index
   %zero = arith.constant 0.0 : f32
   %sum = scf.for %j = %c0 to %n step %c1 iter_args(%s = %zero) -> (f32) {
+    %x = scf.if %in -> (f32) {
+      %y = memref.load %a[%j] : memref<128xf32>
+      scf.yield %y : f32
+    } else {
+      scf.yield %zero : f32
+    }
+    %t = arith.addf %s, %x fastmath<reassoc> : f32
+    scf.yield %t : f32
+  } {stepwell.loop = "vectorize"}
+  func.return %sum : f32
+}
+
+/// What is carried changes in the loop.
+// CHECK-LABEL: func.func @no_condition_on_what_is_carried
+// CHECK: scf.for {{.*}} iter_args
+// CHECK: scf.if
+func.func @no_condition_on_what_is_carried(%a: memref<128xf32>) -> f32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %n = arith.constant 128 : index
+  %zero = arith.constant 0.0 : f32
+  %sum = scf.for %j = %c0 to %n step %c1 iter_args(%s = %zero) -> (f32) {
+    %in = arith.cmpf olt, %s, %zero : f32
     %x = scf.if %in -> (f32) {
       %y = memref.load %a[%j] : memref<128xf32>
       scf.yield %y : f32

@@ -1,4 +1,4 @@
-"""Softmax and maxima of what a mask lets pass, as attention takes them, against NumPy: all widths, masks and targets."""
+"""Softmax and maxima of what a mask lets pass, as in attention, against NumPy: all widths, masks and targets."""
 
 from __future__ import annotations
 
