@@ -14,7 +14,7 @@ from ..emitting.graph_builder import GraphBuilder
 from ..errors import ConversionError
 from ..value import Value
 from .attention_masks import Bias, Window, bias_of
-from .indexing import scattered
+from .indexing import scattered, written
 
 
 @dataclass(frozen=True)
@@ -77,11 +77,7 @@ class Cache:
     def _written(self, b: GraphBuilder, past: Value, new: Value, starts: Value) -> Value:
         if self.step.count is not None:
             return scattered(b, past, new, b.subtract(_counted(b, self.length), starts), 2, self.step.count)
-        samples, heads, rows = (b.extent(new, axis, "the key") for axis in range(3))
-        own = np.indices((samples, heads, rows))[:2].transpose(1, 2, 3, 0)
-        places = b.reshape(b.add(starts, _counted(b, rows)), shape=(samples, 1, rows, 1))
-        places = b.broadcast_to(places, shape=(samples, heads, rows, 1))
-        return b.scatter_nd(past, b.concat(b.constant(np.ascontiguousarray(own, np.int64)), places, axis=3), new)
+        return written(b, past, new, b.add(starts, _counted(b, self.step.rows)), 2)
 
     def bias(self, b: GraphBuilder, q: Value, keys: Value, given: Value | None, causal: bool, window: int) -> Bias:
         """Returns what queries see of the keys that are looked at: with a window the last ones up to their own."""

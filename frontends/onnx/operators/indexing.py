@@ -65,24 +65,31 @@ def tensor_scatter(
     mode: str = "linear",
 ) -> Value:
     """
-    `y[b, …, start[b] + t, …] = update[b, …, t, …]`: of each place of `past` is asked which element of `update` it gets,
-    if any.
-
-    Positions beyond the end are an error by the specification with mode 'linear'; they are dropped.
+    `y[b, …, start[b] + t, …] = update[b, …, t, …]`. A place beyond the end is an error at run time with mode 'linear',
+    and one at the start with 'circular'.
     """
     if mode not in ("linear", "circular"):
         raise ConversionError(f"mode is '{mode}', expected 'linear' or 'circular'")
-    shape = b.static_shape(past, "the cache")
+    shape, size = b.static_shape(past, "the cache"), b.static_shape(update, "the update")
     axis = axis + past.rank if axis < 0 else axis
     if axis == 0:
         raise ConversionError("the axis is 0, which is that of the batch")
-    places = b.constant(np.arange(shape[axis], dtype=np.int64).reshape(1, -1))
     if starts is None:
         starts = b.constant(np.zeros(shape[0], np.int64))
-    source = b.subtract(places, b.reshape(b.astype(starts, dtype="i64"), shape=(-1, 1)))
+    counted = b.constant(np.arange(size[axis], dtype=np.int64).reshape(1, -1))
+    places = b.add(b.reshape(b.astype(starts, dtype="i64"), shape=(-1, 1)), counted)
     if mode == "circular":
-        source = b.mod(source, b.full((), shape[axis], "i64"))
-    return scattered(b, past, update, source, axis)
+        places = b.mod(places, b.full((), shape[axis], "i64"))
+    return written(b, past, update, places, axis)
+
+
+def written(b: GraphBuilder, past: Value, update: Value, places: Value, axis: int) -> Value:
+    """`y[b, …, places[b, t], …] = update[b, …, t, …]`, and the rest that of `past`."""
+    outer = b.static_shape(update, "the update")[: axis + 1]
+    own = np.moveaxis(np.indices(outer, np.int64)[:axis], 0, -1)
+    spread = b.reshape(places, shape=(outer[0], *(1,) * (axis - 1), outer[axis], 1))
+    spread = b.broadcast_to(spread, shape=(*outer, 1))
+    return b.scatter_nd(past, b.concat(b.constant(np.ascontiguousarray(own)), spread, axis=axis + 1), update)
 
 
 def scattered(

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from onnx_one_node import expected, run, text_of
 from stepwell.frontends import OnnxError
+from stepwell.runtime.errors import ExecutionError
 
 Array = np.ndarray[Any, Any]
 X = np.random.default_rng(0).standard_normal((3, 4, 5)).astype(np.float32)
@@ -59,6 +60,12 @@ def test_tensor_scatter(mode: str, axis: int) -> None:
             by_hand[row, (start + step) % most] = np.moveaxis(update, axis, 1)[row, step]
     (found,) = run("TensorScatter", {"p": past, "u": update, "s": starts}, version=24, axis=axis, mode=mode)
     assert np.array_equal(found, np.moveaxis(by_hand, 1, axis))
+
+
+def test_tensor_scatter_beyond_the_end() -> None:
+    inputs = {"p": np.zeros((1, 2, 6, 4), np.float32), "u": np.ones((1, 2, 3, 4), np.float32), "s": np.array([4])}
+    with pytest.raises(ExecutionError, match="graph.scatter_nd: index out of range"):
+        run("TensorScatter", inputs, version=24)
 
 
 @pytest.mark.parametrize("time_axis", [0, 1])
