@@ -101,6 +101,9 @@ pattern.rule "packed-matmul" rounding doc "matmul(x, dequantize(w)) reads consta
   where float32(%root), byte-or-less(%w), prepared(%kernel) remark "kept on floats: the weights are not known at load",
     blocks-of-columns(%kernel) remark "kept on floats: the scales are not those of columns or of whole blocks of them"
 
+pattern.rule "packed-product-in-f32" rounding doc "x w = f16(f32(x) w) for packed w, as sums are formed in f32 and kernels take rows of f32"
+  : matmul_packed(%x, %w, %s, %z) => @packed-in-f32(%root, %x, %s) where small-float(%x)
+
 // Scales. What constants and weights make is computed once, when weights are loaded. So the way from sums to bytes is a
 // product, a sum and a rounding.
 

@@ -6,10 +6,13 @@ from typing import Final
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
 
+from ...core.ir.element_types import is_small_float
 from ...core.ir.walk import walk
 from ...core.passes.base import StepwellPass
 from ...lazy_dataclass import dataclass
+from ...patterns.language.constants import element_type
 from ...patterns.language.functions import is_closed
 from ...patterns.running.driver import Driver
 from ...patterns.running.selection import selected
@@ -21,6 +24,13 @@ What the names of rules begin with. Each stage runs to its end before the next: 
 signs, moves part conversions that signs are read from, and scales stay comparable until products are formed. Weights
 stay packed where a product of bytes has not taken them.
 """
+
+
+def _is_of_integers(op: Operation) -> bool:
+    """Returns whether there are rules for an op alone."""
+    if op.name == "graph.matmul_packed":
+        return is_small_float(element_type(op.results[0].type))
+    return op.name in ("graph.quantize", "graph.dequantize")
 
 
 @dataclass(frozen=True)
@@ -50,8 +60,7 @@ class IntegerArithmeticPass(StepwellPass):
     numerics: str = "default"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        names = {each.name for each in walk(op)}
-        if names.isdisjoint(("graph.quantize", "graph.dequantize")) and not self.rules and self.numerics == "default":
+        if not (self.rules or self.numerics != "default" or any(map(_is_of_integers, walk(op)))):
             return  # The rules need not even be read.
         chosen = selected(shipped_rules("integer_arithmetic"), self.rules, self.numerics, self.name)
         for stage in STAGES:

@@ -10,17 +10,17 @@ from xdsl.dialects.builtin import TensorType, UnitAttr
 from xdsl.ir import SSAValue
 
 from ...core.derived_weights import PACKED_SUFFIX
-from ...core.ir.element_types import ATTRIBUTES
+from ...core.ir.element_types import ATTRIBUTES, is_small_float
 from ...dialects.graph.base import plain_properties
 from ...dialects.graph.constants import ConstantOp, WeightOp
 from ...dialects.graph.contraction import MatmulOp
 from ...dialects.graph.movement import PermuteDimsOp
-from ...dialects.graph.quantisation import DequantizeOp
+from ...dialects.graph.quantisation import DequantizeOp, MatmulPackedOp
 from ...dialects.graph.shapes import Shaped
 from ...dialects.graph.signature import tensor_type
-from ...patterns.language.constants import splat_number
-from ...patterns.language.match import Match
-from ...patterns.language.registry import builder, condition
+from ...patterns.language.constants import element_type, splat_number
+from ...patterns.language.match import Match, as_value
+from ...patterns.language.registry import Thing, builder, condition
 from ...te.dtypes import bit_width, integer_range, is_small_integer
 from ..fusion.numbers import APART
 from ..inference.quantisation import converted, dtype_of, emit, shape_of
@@ -155,3 +155,17 @@ def _rows(match: Match, value: SSAValue, blocks: int, outputs: int) -> SSAValue:
         return emit(match, "permute_dims", value, axes=[1, 0])
     column = emit(match, "reshape", value, shape=[-1, 1])
     return emit(match, "broadcast_to", column, shape=[outputs, blocks])
+
+
+@condition("small-float", protects="structure")
+def small_float(match: Match, thing: Thing) -> bool:
+    """The elements are of type f16 or bf16. What is made of f32 is not matched again."""
+    return is_small_float(element_type(as_value(thing).type))
+
+
+@builder("packed-in-f32")
+def packed_in_f32(match: Match, op: MatmulPackedOp, rows: Thing, scale: Thing) -> Sequence[SSAValue]:
+    """The product like `op` of rows and scales that are converted to f32, converted back."""
+    x, factors = (emit(match, "astype", as_value(thing), dtype="f32") for thing in (rows, scale))
+    product = match.create(op.name, [x, op.operands[1], factors, op.operands[3]], None, op.properties).results[0]
+    return [emit(match, "astype", product, dtype=dtype_of(op.results[0]))]

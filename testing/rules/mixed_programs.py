@@ -1,4 +1,4 @@
-"""Programs for the rules of products: with operands of two types of floats, and of few rows with transposed ones."""
+"""Programs for the rules of products: with operands of two types, of few rows, and with packed weights."""
 
 from __future__ import annotations
 
@@ -58,11 +58,25 @@ def few_rows_by_rows(choose: Chooser) -> str:
     return f"func.func @main(%q: {left}{argument}) -> ({types}) {{\n{body}\n}}\n"
 
 
+def packed_product_in_f32(choose: Chooser) -> str:
+    """A product of floats with packed weights."""
+    dtype, bits = choose.element(("f16", "bf16", "f64", "f64")), choose.element((4, 8))
+    rounded = choose.element(("", ", rounded_bits = 8"))
+    types = f"tensor<2x32x{dtype}>, tensor<5x{32 * bits // 8}xui8>, tensor<5x2x{dtype}>, tensor<5x2xui8>"
+    arguments = ", ".join(
+        f"{name}: {type_}" for name, type_ in zip(("%x", "%w", "%s", "%z"), types.split(", "), strict=True)
+    )
+    result = f"tensor<2x5x{dtype}>"
+    line = f"%y = graph.matmul_packed %x, %w, %s, %z, bits = {bits}, block_size = 16{rounded} : ({types}) -> {result}"
+    return f"func.func @main({arguments}) -> {result} {{\n  {line}\n  func.return %y : {result}\n}}\n"
+
+
 GENERATORS.update(
     {
         "product-of-narrow": product_of_narrow,
         "product-of-moved-narrow": product_of_moved_narrow,
         "few-rows-by-rows": few_rows_by_rows,
+        "packed-product-in-f32": packed_product_in_f32,
     }
 )
 
