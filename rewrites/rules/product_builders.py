@@ -8,7 +8,7 @@ from typing import Final
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import SSAValue
 
-from ...core.ir.element_types import dtype_name
+from ...core.ir.element_types import dtype_name, is_small_float
 from ...dialects.graph.base import plain_properties
 from ...dialects.graph.contraction import Conv2dOp, MatmulOp
 from ...dialects.graph.element_types import class_members
@@ -101,11 +101,12 @@ the cache, so it takes four times as long. Twice as many rows are few then.
 @condition("few-rows", protects="cost")
 def few_rows(match: Match, left: Thing, right: Thing) -> bool:
     """
-    Sums of products of the rows of `left` and `right`, of f32 and like batches, take less time than a transposed copy
-    of `right`.
+    Sums of products of the rows of `left` and `right`, of like batches and one type of at most 32 bits, take less time
+    than a transposed copy of `right`.
     """
     types = [as_value(thing).type for thing in (left, right)]
-    if any(not isinstance(type_, TensorType) or dtype_name(type_.element_type) != "f32" for type_ in types):
+    dtypes = {dtype_name(type_.element_type) if isinstance(type_, TensorType) else None for type_ in types}
+    if len(dtypes) > 1 or dtypes.isdisjoint(("f32", "f16", "bf16")):
         return False
     shapes = [type_.get_shape() for type_ in types]  # pyright: ignore[reportAttributeAccessIssue]
     if min(map(len, shapes)) < 2:
@@ -118,12 +119,16 @@ def few_rows(match: Match, left: Thing, right: Thing) -> bool:
 
 @builder("sums-of-products")
 def sums_of_products(match: Match, op: MatmulOp, left: Thing, right: Thing) -> Sequence[SSAValue]:
-    """The sums of the products of each row of `left` and each row of `right`."""
-    rows, other = (
-        emit(match, "expand_dims", as_value(left), axis=[-2]),
-        emit(match, "expand_dims", as_value(right), axis=[-3]),
+    """The sums of the products of each row of `left` and each row of `right`. They are formed in at least f32."""
+    x, y = as_value(left), as_value(right)
+    result = _dtype_of(op.results[0])
+    if is_small_float(element_type(x.type)):
+        x, y = (emit(match, "astype", each, dtype="f32") for each in (x, y))
+    products = emit(
+        match, "multiply", emit(match, "expand_dims", x, axis=[-2]), emit(match, "expand_dims", y, axis=[-3])
     )
-    return [emit(match, "sum", emit(match, "multiply", rows, other), axis=[-1])]
+    total = emit(match, "sum", products, axis=[-1])
+    return [total if result == "f32" else emit(match, "astype", total, dtype=result)]
 
 
 @builder("product-with-moved")

@@ -18,7 +18,7 @@ pattern.rule "transposed-product-right" rounding doc "(x y^T)^T = y x^T" :
 // A token that attends to the keys before it: a few rows of one operand, and those of the other one as they are in
 // memory. To turn these takes longer than all products.
 
-pattern.rule "few-rows-by-rows" rounding doc "x y^T = sum(x y) for a few rows x of f32, where y is not known when programs are loaded"
+pattern.rule "few-rows-by-rows" rounding doc "x y^T = sum(x y) for a few rows x, where y is not known when programs are loaded"
   : matmul(%x, permute_dims(%y) as %p) => @sums-of-products(%root, %x, %y)
   where transposes(%p), single-use(%p), few-rows(%x, %y), not-prepared(%y)
 

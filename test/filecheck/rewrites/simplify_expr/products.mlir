@@ -253,16 +253,31 @@ func.func @no_few_rows_by_rows_for_batches(%q: tensor<2x1x64xf32>, %k: tensor<10
   func.return %r : tensor<2x1x100xf32>
 }
 
-/// A vector has no rows, and sums of f16 are formed in f32.
+/// Sums of f16 are formed in f32.
+// CHECK-LABEL: func.func @few_rows_by_rows_of_halves(
+func.func @few_rows_by_rows_of_halves(%q: tensor<1x64xf16>, %k: tensor<100x64xf16>) -> tensor<1x100xf16> {
+  // CHECK-NEXT: graph.astype %q, dtype = f32
+  // CHECK-NEXT: graph.astype %k, dtype = f32
+  // CHECK: %[[S:.*]] = graph.sum
+  // CHECK-NEXT: %[[R:.*]] = graph.astype %[[S]], dtype = f16 : (tensor<1x100xf32>) -> tensor<1x100xf16>
+  // CHECK-NEXT: func.return %[[R]] : tensor<1x100xf16>
+  %t = graph.permute_dims %k : (tensor<100x64xf16>) -> tensor<64x100xf16>
+  %r = graph.matmul %q, %t : (tensor<1x64xf16>, tensor<64x100xf16>) -> tensor<1x100xf16>
+  func.return %r : tensor<1x100xf16>
+}
+
+/// A vector has no rows, and sums of f64 or of two types are formed otherwise.
 // CHECK-LABEL: func.func @no_few_rows_by_rows_of_others(
-func.func @no_few_rows_by_rows_of_others(%v: tensor<64xf32>, %q: tensor<1x64xf16>, %k: tensor<100x64xf32>, %h: tensor<100x64xf16>) -> (tensor<100xf32>, tensor<1x100xf16>) {
-  // CHECK-COUNT-2: graph.matmul
+func.func @no_few_rows_by_rows_of_others(%v: tensor<64xf32>, %q: tensor<1x64xf64>, %k: tensor<100x64xf32>, %d: tensor<100x64xf64>, %h: tensor<1x64xf16>) -> (tensor<100xf32>, tensor<1x100xf64>, tensor<1x100xf32>) {
+  // CHECK-COUNT-3: graph.matmul
   // CHECK-NEXT: func.return
   %t = graph.permute_dims %k : (tensor<100x64xf32>) -> tensor<64x100xf32>
   %r = graph.matmul %v, %t : (tensor<64xf32>, tensor<64x100xf32>) -> tensor<100xf32>
-  %u = graph.permute_dims %h : (tensor<100x64xf16>) -> tensor<64x100xf16>
-  %s = graph.matmul %q, %u : (tensor<1x64xf16>, tensor<64x100xf16>) -> tensor<1x100xf16>
-  func.return %r, %s : tensor<100xf32>, tensor<1x100xf16>
+  %u = graph.permute_dims %d : (tensor<100x64xf64>) -> tensor<64x100xf64>
+  %s = graph.matmul %q, %u : (tensor<1x64xf64>, tensor<64x100xf64>) -> tensor<1x100xf64>
+  %p = graph.permute_dims %k : (tensor<100x64xf32>) -> tensor<64x100xf32>
+  %m = graph.matmul %h, %p : (tensor<1x64xf16>, tensor<64x100xf32>) -> tensor<1x100xf32>
+  func.return %r, %s, %m : tensor<100xf32>, tensor<1x100xf64>, tensor<1x100xf32>
 }
 
 /// The transposed copy is needed by another op.
