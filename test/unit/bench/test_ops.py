@@ -26,9 +26,12 @@ LEFT_OUT = {
     "programs inside of an op": "If Loop Scan",
     "constants, windows and random numbers": "Constant BlackmanWindow HammingWindow MelWeightMatrix Bernoulli "
     "Multinomial RandomNormal RandomNormalLike RandomUniform RandomUniformLike",
-    "other names of ops that are there": "Upsample Scatter com.microsoft:DequantizeLinear com.microsoft:QuantizeLinear",
+    "other names of ops that are there": "Upsample Scatter com.microsoft:DequantizeLinear com.microsoft:QuantizeLinear "
+    "com.microsoft:ExpandDims com.microsoft:GatherND com.microsoft:Gelu com.microsoft:Pad com.microsoft:Range "
+    "com.microsoft:SimplifiedLayerNormalization com.microsoft:TransposeMatMul com.microsoft:Trilu",
     "not in the peer": "BitCast Swish SwiGLU TensorScatter RotaryEmbedding "
-    "AffineGrid CumProd MaxUnpool ai.onnx.ml:TreeEnsemble",
+    "AffineGrid CumProd MaxUnpool ai.onnx.ml:TreeEnsemble com.microsoft:BiasAdd com.microsoft:BiasSoftmax "
+    "com.microsoft:NhwcFusedConv com.microsoft:QLinearReduceMean com.microsoft:ScaledSiLU com.microsoft:SwiGLU",
     "losses and training": "NegativeLogLikelihoodLoss ai.onnx.preview.training:Adagrad ai.onnx.preview.training:Adam "
     "ai.onnx.preview.training:Momentum",
     "attributes as large as a model": "STFT TfIdfVectorizer NonMaxSuppression ai.onnx.ml:ArrayFeatureExtractor "
@@ -37,7 +40,7 @@ LEFT_OUT = {
     "ai.onnx.ml:TreeEnsembleRegressor",
     "parts of quantised programs": "com.microsoft:DynamicQuantizeMatMul com.microsoft:MatMulIntegerToFloat "
     "com.microsoft:QGemm com.microsoft:QLinearAveragePool com.microsoft:QLinearConcat com.microsoft:QLinearSoftmax "
-    "com.microsoft:MatMulNBits",
+    "com.microsoft:MatMulNBits com.microsoft:QEmbedLayerNormalization",
 }
 
 
