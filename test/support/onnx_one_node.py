@@ -76,9 +76,10 @@ def text_of(operator: str, inputs: Arrays, **options: Any) -> str:
     return str(stepwell.from_onnx(model_of(operator, inputs, **options)))
 
 
-def by_onnxruntime(model: Any, arrays: Arrays) -> list[np.ndarray[Any, Any]]:
+def by_onnxruntime(model: Any, arrays: Arrays, *, dtype: int | None = None) -> list[np.ndarray[Any, Any]]:
     """
-    The outputs by onnxruntime, which computes each node as it stands.
+    The outputs by onnxruntime, which computes each node as it stands. `dtype` is their element type, where it cannot
+    infer that.
 
     It has one thread: several threads round parts of a batch on their own.
     """
@@ -87,6 +88,8 @@ def by_onnxruntime(model: Any, arrays: Arrays) -> list[np.ndarray[Any, Any]]:
     copy.ir_version = 10
     if all(each.domain for each in copy.opset_import):
         copy.opset_import.add(domain="", version=21)
+    for output in copy.graph.output if dtype is not None else ():
+        output.type.tensor_type.elem_type = dtype
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
     options.log_severity_level = 4

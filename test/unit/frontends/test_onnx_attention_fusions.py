@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 import stepwell
+from onnx import TensorProto
 from onnx_one_node import by_onnxruntime, model_of
 from stepwell.frontends import OnnxError
 
@@ -39,7 +40,7 @@ def ours(operator: str, inputs: dict[str, Array], outputs: int, known: tuple[str
 
 def check(operator: str, inputs: dict[str, Array], outputs: int = 1, tolerance: float = 2e-6, **options: Any) -> None:
     made, found = ours(operator, inputs, outputs, **options)
-    for mine, theirs in zip(found, by_onnxruntime(made, inputs), strict=True):
+    for mine, theirs in zip(found, by_onnxruntime(made, inputs, dtype=TensorProto.FLOAT), strict=True):
         assert mine.shape == theirs.shape
         np.testing.assert_allclose(mine, theirs, rtol=2e-5, atol=tolerance * np.abs(theirs).max())
 
