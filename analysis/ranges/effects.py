@@ -72,8 +72,10 @@ def _early_reads(function: FuncOp, accesses: Accesses, found: Sequence[Access]) 
 
 
 def _regions_outside(function: FuncOp, accesses: Accesses) -> Iterator[Fault]:
-    """Yields blocks with a region that lies outside of its buffer as a whole, wherever the block runs."""
+    """Yields blocks with a region that lies outside of its buffer as a whole, wherever the block runs, if it does."""
     for block in ops_of(function, BlockOp):
+        if 0 in block.extents:
+            continue
         for keyword, regions in (("reads", block.reads), ("writes", block.writes)):
             for region in regions:
                 shape: Any = region.buffer.type.get_shape()  # pyright: ignore[reportAttributeAccessIssue]
