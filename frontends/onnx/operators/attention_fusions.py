@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ....dialects.graph.shapes import compatible
 from ..emitting.forms import reshaped
 from ..emitting.graph_builder import GraphBuilder
 from ..emitting.sizes import extents_of
@@ -19,7 +20,7 @@ from ..errors import ConversionError
 from ..registry import converter
 from ..value import Value
 from .attention import Form, attend, heads_of, packed_heads, parted
-from .attention_masks import Window, bias_of
+from .attention_masks import Window, bias_of, check_scores
 from .quantized_fusions import DOMAIN, matmul_integer_to_float
 
 FILTER: float = -10000.0
@@ -230,8 +231,15 @@ def _attended(
     past_key, past_value = caches
     if (past_key is None) != (past_value is None):
         raise ConversionError("past_key and past_value are given one without the other")
+    if any(not compatible(each.shape[:1], q.shape[:1]) for each in (k, v)):
+        raise ConversionError(
+            f"the batches of Q, K and V are {q.shape[0]}, {k.shape[0]} and {v.shape[0]}, expected one"
+        )
     if past_key is not None:
         k, v = b.concat(past_key, k, axis=2), b.concat(past_value, v, axis=2)
+    for what, each in (("the mask, spread to rank 4,", mask), ("attention_bias", attention_bias)):
+        if each is not None:
+            check_scores(what, each, q, k)
     if attention_bias is not None:
         mask = attention_bias if mask is None else b.add(attention_bias, mask)
     bias = bias_of(b, mask, Window(q, k, causal, -1, -1, past_key, None), each_sees=True)

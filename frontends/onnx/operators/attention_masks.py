@@ -57,6 +57,18 @@ class Bias:
         return b.where(self.allowed, scores, b.full((), -inf, scores.dtype))
 
 
+def check_scores(what: str, given: Value, q: Value, k: Value) -> None:
+    """Raises `ConversionError` unless there is a number of `given` for each score of queries and keys, or repeated."""
+    wanted = (q.shape[0], q.shape[1], q.shape[2], k.shape[2])
+    fits = given.rank == 4 and all(
+        None in (found, extent) or found == extent or (found == 1 and axis < 3)
+        for axis, (found, extent) in enumerate(zip(given.shape, wanted, strict=True))
+    )
+    if not fits:
+        shape = "x".join("?" if extent is None else str(extent) for extent in wanted)
+        raise ConversionError(f"{what} is {given.shaped}, expected {shape} as the scores, or 1 before the last extent")
+
+
 def bias_of(b: GraphBuilder, mask: Value | None, window: Window, *, each_sees: bool = False) -> Bias:
     """The bias of a mask and a window. With `each_sees` the caller knows that each query sees a key."""
     allowed = _seen(b, window)

@@ -10,12 +10,13 @@ from typing import Any, Final
 
 import numpy as np
 
+from ....dialects.graph.shapes import compatible, text
 from ..emitting.graph_builder import GraphBuilder
 from ..errors import ConversionError
 from ..registry import Known, converter
 from ..value import Value
 from .attention import Form, attend, heads_of, packed_heads, parted
-from .caches import cache_of, step_of, window_cache_of
+from .caches import cache_of, check_caches, step_of, window_cache_of
 from .quantized_fusions import DOMAIN
 from .rotary import turned_heads
 
@@ -74,12 +75,13 @@ def group_query_attention(
     if qk_output not in SHOWN:
         raise ConversionError(f"qk_output is {qk_output}, expected 0 to 2")
     q, k, v = _heads(b, query, key, value, num_heads, kv_num_heads)
+    if (q_norm_weight is None) != (k_norm_weight is None):
+        raise ConversionError("q_norm_weight and k_norm_weight are given one without the other")
     q = _normalised(b, q, q_norm_weight, qk_norm_epsilon if q_norm_epsilon is None else q_norm_epsilon)
     k = _normalised(b, k, k_norm_weight, qk_norm_epsilon if k_norm_epsilon is None else k_norm_epsilon)
     if seqlens_k is None or total_sequence_length is None:
         raise ConversionError("expected the inputs seqlens_k and total_sequence_length")
-    if (past_key is None) != (past_value is None):
-        raise ConversionError("past_key and past_value are given one without the other")
+    check_caches(past_key, past_value, k, v)
     _check_window(local_window_size, causal)
     step = step_of(b, k, seqlens_k, query_seqlens, int(np.asarray(total_sequence_length).reshape(())))
     is_window = bool(sliding_window_cache)
@@ -123,9 +125,11 @@ def _heads(
             raise ConversionError(f"the query is {query.shaped}, which does not divide into {all_heads} heads")
         size = width // all_heads
         query, key, value = parted(b, query, (heads * size, shared * size, shared * size), 2)
-    elif key.shape[1] not in (None, query.shape[1]):
-        raise ConversionError(f"the key is {key.shaped}, expected a sequence of {query.shape[1]} as the query has")
     assert key is not None and value is not None
+    for what, each in (("key", key), ("value", value)):
+        if each.rank != 3 or not compatible(each.shape[:2], query.shape[:2]):
+            batch = text(query.shape[:2])
+            raise ConversionError(f"the {what} is {each.shaped}, expected rank 3 and {batch} first as the query has")
     return heads_of(b, query, heads, "Q"), heads_of(b, key, shared, "K"), heads_of(b, value, shared, "V")
 
 
@@ -162,6 +166,8 @@ def _angles(
     if cosines.rank != 2 or cosines.shape[1] is None or cosines.shape != sines.shape:
         raise ConversionError(f"cos_cache is {cosines.shaped} and sin_cache {sines.shaped}, expected two like matrices")
     turned = 2 * cosines.shape[1]
+    if positions is not None and (positions.rank != 2 or positions.shape[1] not in (rows, None)):
+        raise ConversionError(f"position_ids is {positions.shaped}, expected a row of {rows} positions for each sample")
     counted = b.constant(np.arange(rows, dtype=np.int64).reshape(1, -1))
     if positions is not None and starts is None:  # as onnxruntime does
         first = b.strided_slice(b.reshape(positions, shape=(-1,)), axes=(0,), begin=(0,), end=(1,))

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from ....dialects.graph.shapes import compatible, text
 from ....lazy_dataclass import dataclass
 from ..emitting.graph_builder import GraphBuilder
 from ..errors import ConversionError
 from ..value import Value
-from .attention_masks import Bias, Window, bias_of
+from .attention_masks import Bias, Window, bias_of, check_scores
 from .indexing import scattered, written
 
 
@@ -37,6 +38,9 @@ def step_of(b: GraphBuilder, k: Value, seqlens: Value, query_seqlens: Value | No
     rows = b.extent(k, 2, "the key")
     if total < rows:
         raise ConversionError(f"total_sequence_length is {total}, expected at least the {rows} of the query")
+    for what, numbers in (("seqlens_k", seqlens), ("query_seqlens", query_seqlens)):
+        if numbers is not None and not any(compatible(numbers.shape, (k.shape[0], *(1,) * ones)) for ones in (0, 1)):
+            raise ConversionError(f"{what} is {numbers.shaped}, expected a number for each of {k.shape[0]} samples")
     ends = b.add(b.reshape(b.astype(seqlens, dtype="i64"), shape=(-1,)), 1)
     if query_seqlens is not None:
         count = _checked(b, b.reshape(query_seqlens, shape=(-1,)), rows)
@@ -50,6 +54,19 @@ def _checked(b: GraphBuilder, numbers: Value, most: int) -> Value:
     As numbers without a sign negative ones are beyond its end, where they would count from there else.
     """
     return b.take(b.constant(np.arange(most + 1, dtype=np.int64)), b.astype(numbers, dtype="ui32"), axis=0)
+
+
+def check_caches(past_key: Value | None, past_value: Value | None, k: Value, v: Value) -> None:
+    """Raises `ConversionError` unless there are no caches, or two of one length for heads as those of `k` and `v`."""
+    if past_key is None and past_value is None:
+        return
+    if past_key is None or past_value is None:
+        raise ConversionError("past_key and past_value are given one without the other")
+    for what, past, new in (("past_key", past_key, k), ("past_value", past_value, v)):
+        length = past_key.shape[2] if past_key.rank == 4 else None
+        wanted = (*new.shape[:2], length, new.shape[3])
+        if not compatible(past.shape, wanted):
+            raise ConversionError(f"{what} is {past.shaped}, expected {text(wanted)}")
 
 
 @dataclass(frozen=True)
@@ -81,7 +98,9 @@ class Cache:
 
     def bias(self, b: GraphBuilder, q: Value, keys: Value, given: Value | None, causal: bool, window: int) -> Bias:
         """Returns what queries see of the keys that are looked at: with a window the last ones up to their own."""
-        lengths = None if causal or self.starts is None else self.step.ends
+        if given is not None:
+            check_scores("attention_bias", given, q, keys)
+        lengths = None if causal else self.step.ends
         shown = Window(q, keys, causal, window - 1 if window > 0 else -1, -1, None, lengths, self.starts)
         return bias_of(b, given, shown, each_sees=True)
 

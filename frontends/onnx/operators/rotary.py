@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ....dialects.graph.shapes import compatible, text
 from ..emitting.graph_builder import GraphBuilder
 from ..errors import ConversionError
 from ..registry import converter
@@ -57,11 +58,14 @@ def rotary_embedding_of_places(
     """
     if is_packed_batching:
         raise ConversionError("is_packed_batching is set, expected samples of one length")
-    if cosines.rank != 2 or cosines.shape[1] is None:
-        raise ConversionError(f"cos_cache is {cosines.shaped}, expected a matrix")
+    if cosines.rank != 2 or cosines.shape[1] is None or cosines.shape != sines.shape:
+        raise ConversionError(f"cos_cache is {cosines.shaped} and sin_cache {sines.shaped}, expected two like matrices")
     if x.rank == 3 and not rotary_embedding_dim:
         num_heads = b.extent(x, 2, "the input") // (2 * cosines.shape[1])
     heads = heads_of(b, x, num_heads, "the input")
+    if not any(compatible(positions.shape, shape) for shape in ((1,), (heads.shape[0], heads.shape[2]))):
+        wanted = text((heads.shape[0], heads.shape[2]))
+        raise ConversionError(f"position_ids is {positions.shaped}, expected 1 or {wanted} elements")
     if positions.rank == 1:
         rows = b.constant(np.arange(b.extent(heads, 2, "the input"), dtype=np.int64).reshape(1, -1))
         positions = b.add(b.reshape(b.astype(positions, dtype="i64"), shape=(1, 1)), rows)
@@ -83,6 +87,8 @@ def turned_heads(
         raise ConversionError(f"rotary_embedding_dim is {turned}, expected an even number up to {size}")
     if cosines.rank != 3 or cosines.shape[-1] not in (turned // 2, None):
         raise ConversionError(f"the cosines are {cosines.shaped}, expected batch x sequence x {turned // 2}")
+    if not compatible(cosines.shape, sines.shape):
+        raise ConversionError(f"the sines are {sines.shaped}, expected {cosines.shaped} as the cosines")
     cos, sin = b.expand_dims(cosines, axis=(1,)), b.expand_dims(sines, axis=(1,))
     part = heads if turned == size else _columns(b, heads, 0, turned)
     left, right = _pairs(b, part, turned, interleaved)

@@ -321,3 +321,5 @@ def test_positions_that_are_refused() -> None:
     assert "rotary_embedding_dim is 5, expected an even number up to 8" in message
     message = refused("RotaryEmbedding", inputs, rotary_embedding_dim=4)
     assert "the cosines are tensor<1x4x4xf32>, expected batch x sequence x 2" in message
+    message = refused("RotaryEmbedding", inputs | {"sin": np.zeros((1, 4, 1), np.float32)})
+    assert "the sines are tensor<1x4x1xf32>, expected tensor<1x4x4xf32> as the cosines" in message

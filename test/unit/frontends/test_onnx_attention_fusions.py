@@ -96,6 +96,9 @@ def test_packed_operands_are_parts(kind: str) -> None:
     np.testing.assert_allclose(found[0], wanted[0], rtol=1e-5, atol=1e-6)
 
 
+PASTS = floats(3, 2, 2, HEADS, 4, SIZE)
+
+
 def projected(width: int = 3 * WIDTH, rows: int = 3) -> dict[str, Array]:
     found: dict[str, Array] = {"x": floats(0, 2, rows, 20), "w": floats(1, 20, width) / 4, "bias": floats(2, width)}
     return found | dict.fromkeys(("mask", "past", "attention_bias"))
@@ -165,6 +168,20 @@ def test_operands_that_are_refused() -> None:
     assert expected in refused("MultiHeadAttention", three_lengths)
     alone = three() | PAST | {"past_value": None}
     assert "past_key and past_value are given one without the other" in refused("MultiHeadAttention", trimmed(alone))
+
+
+def test_masks_that_are_refused() -> None:
+    """A short mask would forbid the last keys, and a batch of one would be repeated."""
+    inputs = trimmed(three(keys=5) | {"mask": np.ones((2, 4), np.int32)})
+    expected = "the mask, spread to rank 4, is tensor<2x1x1x4xf32>, expected 2x4x3x5 as the scores"
+    assert expected in refused("MultiHeadAttention", inputs)
+    biased = three(keys=5) | {"attention_bias": floats(0, 1, 1, 3, 1)}
+    expected = "attention_bias is tensor<1x1x3x1xf32>, expected 2x4x3x5 as the scores, or 1 before the last extent"
+    assert expected in refused("MultiHeadAttention", trimmed(biased))
+    past = trimmed(projected() | {"past": PASTS, "mask": np.ones((2, 3), np.int32)})
+    assert "the mask, spread to rank 4, is tensor<2x1x1x3xf32>, expected 2x4x3x7" in refused("Attention", past)
+    apart = trimmed(three()) | {name: floats(0, 1, 3, WIDTH) for name in "kv"}
+    assert "the batches of Q, K and V are 2, 1 and 1, expected one" in refused("MultiHeadAttention", apart)
 
 
 def test_options_that_are_refused() -> None:

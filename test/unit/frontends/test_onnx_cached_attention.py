@@ -231,6 +231,16 @@ def test_any_call(call: tuple[dict[str, Any], dict[str, Any]]) -> None:
     check(inputs_of(**given), **options)
 
 
+def test_prompts_of_their_own_lengths_that_see_all_of_themselves() -> None:
+    """What is behind the end of a sample is not seen, in a first prompt neither."""
+    inputs = inputs_of(2, 5, past=None, lengths=[5, 3])
+    options = {"num_heads": 4, "kv_num_heads": 2, "causal": 0}
+    made = model_of("GroupQueryAttention", inputs, version=1, domain=DOMAIN, known=KNOWN, outputs=3, **options)
+    found, theirs = compiled(inputs, **options)[0], by_onnxruntime(made, inputs)[0]
+    for sample, length in enumerate((5, 3)):
+        np.testing.assert_allclose(found[sample, :length], theirs[sample, :length], rtol=2e-5, atol=2e-5)
+
+
 @pytest.mark.parametrize("mode", [1, 2])
 def test_scores_are_shown(mode: int) -> None:
     inputs = inputs_of(rows=2)
@@ -351,6 +361,34 @@ def test_caches_that_are_refused() -> None:
     assert "expected the inputs seqlens_k and total_sequence_length" in refused(missing)
 
 
+@pytest.mark.parametrize("name", ["past_key", "past_value"])
+@pytest.mark.parametrize("shape", [(1, 3, 6, 16), (2, 2, 6, 16), (1, 2, 6, 8), (1, 12, 16)])
+def test_caches_of_other_shapes_are_refused(name: str, shape: tuple[int, ...]) -> None:
+    """One of a larger batch would broadcast."""
+    shown = "x".join(map(str, shape))
+    assert f"{name} is tensor<{shown}xf32>, expected 1x2x" in refused(inputs_of() | {name: floats(0, *shape)})
+
+
+def test_numbers_of_samples_that_are_refused() -> None:
+    inputs = inputs_of()
+    two = np.array([6, 6], np.int32)
+    expected = "is tensor<2xi32>, expected a number for each of 1 samples"
+    assert f"seqlens_k {expected}" in refused(inputs | {"seqlens_k": two})
+    assert f"query_seqlens {expected}" in refused(inputs | {"query_seqlens": two})
+    angles = {name: floats(0, 9, 8) for name in ("cos_cache", "sin_cache")}
+    placed = inputs | angles | {"position_ids": np.zeros((1, 3), np.int64)}
+    expected = "position_ids is tensor<1x3xi64>, expected a row of 1 positions for each sample"
+    assert expected in refused(placed, do_rotary=1)
+
+
+@pytest.mark.parametrize("shape", [(1, 1, 1, 9), (1, 1, 1, 6), (1, 1, 1, 1), (1, 3, 1, 7), (1, 7)])
+def test_a_bias_of_another_shape_is_refused(shape: tuple[int, ...]) -> None:
+    """A short one would forbid the last keys."""
+    shown = "x".join(map(str, shape))
+    expected = f"attention_bias is tensor<{shown}xf32>, expected 1x4x1x7 as the scores, or 1 before the last extent"
+    assert expected in refused(inputs_of() | {"attention_bias": floats(0, *shape)})
+
+
 def test_heads_that_are_refused() -> None:
     inputs = inputs_of()
     assert "4 heads of queries do not divide into 3 of keys" in refused(inputs, kv_num_heads=3)
@@ -360,7 +398,11 @@ def test_heads_that_are_refused() -> None:
     flat = inputs | {"query": floats(0, 1, 64)}
     assert "the query is tensor<1x64xf32>, expected batch x sequence x columns" in refused(flat)
     long = inputs | {"key": floats(0, 1, 2, 32)}
-    assert "the key is tensor<1x2x32xf32>, expected a sequence of 1 as the query has" in refused(long)
+    assert "the key is tensor<1x2x32xf32>, expected rank 3 and 1x1 first as the query has" in refused(long)
+    batch = inputs | {"value": floats(0, 2, 1, 32)}
+    assert "the value is tensor<2x1x32xf32>, expected rank 3 and 1x1 first as the query has" in refused(batch)
+    alone = inputs | {"q_norm_weight": floats(0, 16)}
+    assert "q_norm_weight and k_norm_weight are given one without the other" in refused(alone)
     assert "head_sink is tensor<3xf32>, expected 4 elements" in refused(inputs | {"head_sink": floats(0, 3)})
 
 
@@ -416,4 +458,9 @@ def test_positions_that_are_refused() -> None:
 
     expected = "is_packed_batching is set, expected samples of one length"
     assert expected in refusal(inputs, is_packed_batching=1)
-    assert "cos_cache is tensor<256xf32>, expected a matrix" in refusal(inputs | {"cos": floats(1, 256)})
+    expected = "cos_cache is tensor<256xf32> and sin_cache tensor<32x8xf32>, expected two like matrices"
+    assert expected in refusal(inputs | {"cos": floats(1, 256)})
+    expected = "cos_cache is tensor<32x8xf32> and sin_cache tensor<32x1xf32>, expected two like matrices"
+    assert expected in refusal(inputs | {"sin": floats(1, 32, 1)})
+    expected = "position_ids is tensor<1x3xi64>, expected 1 or 2x3 elements"
+    assert expected in refusal(inputs | {"at": np.zeros((1, 3), np.int64)})
