@@ -51,17 +51,18 @@ class VectorizeLoopsPass(StepwellPass):
           tile.store %y, %b[%i, %j] along [-1, 1] : vector<1x64xf32>, memref<8x1024xf32>
         } {stepwell.loop = "no-unroll"}
 
-    Sums, maxima and minima that may be regrouped are carried as tiles, and `tile.reduce` makes numbers of them at
-    the end. So are sums in i32, also of bytes. A condition that is the same in all iterations goes out of the loop
+    Sums, maxima and minima that may be regrouped are carried as tiles, and `tile.reduce` makes numbers of them at the
+    end. So are sums in i32, also of bytes. A condition that is the same in all iterations goes out of the loop
     (`unswitch.py`). The rest of the iterations is a narrower row, or two. A loop that sums up the values that the one
     before it stored runs together with it (`jam_loops.py`). A loop that looks bytes up in a table of 256 keeps the
-    table in registers (`byte_tables.py`). Loops after each other on a row prefetch the next one
-    (`row_prefetch.py`). Arithmetic on f16 and bf16 is done in f32, as `expand-math` does it, and rows of them that
-    are read again and again are extended once (`wide_rows.py`). LLVM's vectoriser gets loops of less than 16 or of
-    unknown iterations, copies, and loops on other types than these floats. In a function with products they may
-    load and store bytes too, and only copy, since one loop for the vectoriser takes all of a kernel off the short way
-    through LLVM. It also gets loops with accesses other than to neighbours in a row. `wide` says whether there are such
-    registers. The target says so if it is left out. `excess` is as that of `expand-math`.
+    table in registers (`byte_tables.py`). Loops after each other on a row prefetch the next one (`row_prefetch.py`).
+    Arithmetic on f16 and bf16 is done in f32, as `expand-math` does it, and rows of them that are read again and again
+    are extended once (`wide_rows.py`). LLVM's vectoriser gets loops of less than 16 or of unknown iterations, copies,
+    and loops on other types than these floats. Integers may be loaded where they are only compared, as masks are. In a
+    function with products they may load and store bytes too, and only copy, since one loop for the vectoriser takes all
+    of a kernel off the short way through LLVM. It also gets loops with accesses other than to neighbours in a row.
+    `wide` says whether there are such registers. The target says so if it is left out. `excess` is as that of
+    `expand-math`.
     """
 
     name = "vectorize-loops"
