@@ -98,7 +98,7 @@ pattern.rule "integer-one-output" doc "conv2d(x, w) is the first output of a con
 
 pattern.rule "packed-matmul" rounding doc "matmul(x, dequantize(w)) reads constant integers w of up to 8 bits, with a scale for each column or block of one"
   : matmul(%x, dequantize(%w, %s, %z) as %kernel) => @packed-matmul(%root, %kernel)
-  where float32(%root), byte-or-less(%w), prepared(%kernel) remark "kept on floats: the weights are not known at load",
+  where at-most-float32(%root), byte-or-less(%w), prepared(%kernel) remark "kept on floats: the weights are not known at load",
     blocks-of-columns(%kernel) remark "kept on floats: the scales are not those of columns or of whole blocks of them"
 
 pattern.rule "packed-product-in-f32" rounding doc "x w = f16(f32(x) w) for packed w, as sums are formed in f32 and kernels take rows of f32"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import prod
 from typing import Final
 
-from xdsl.dialects.builtin import TensorType, UnitAttr
+from xdsl.dialects.builtin import Float32Type, TensorType, UnitAttr
 from xdsl.ir import SSAValue
 
 from ...core.derived_weights import PACKED_SUFFIX
@@ -28,6 +28,13 @@ from .moves import full
 
 LEAST_BLOCK: Final = 16
 """The least size of a block that kernels of packed weights take, of which all are multiples."""
+
+
+@condition("at-most-float32", protects="cost")
+def at_most_float32(match: Match, thing: Thing) -> bool:
+    """The elements are floats that kernels compute in f32: of type f32, f16 or bf16."""
+    type_ = element_type(as_value(thing).type)
+    return isinstance(type_, Float32Type) or is_small_float(type_)
 
 
 @condition("blocks-of-columns", protects="cost")

@@ -269,9 +269,9 @@ def _wide_convolution(choose: Chooser, left: str, right: str) -> str:
 
 
 def product_of_packed_weights(choose: Chooser) -> str:
-    """A product with constant bytes, now and then of other integers, of f64, or with scales of rows."""
+    """A product with constant bytes, now and then of other integers, of other floats, or with scales of rows."""
     dtype = choose.element(("i16", "i32") if rarely(choose, 8) else BYTES)
-    real = "f64" if rarely(choose, 8) else "f32"
+    real = choose.element(("f16", "bf16", "f64")) if rarely(choose, 4) else "f32"
     extents, axis, block = choose.element((("", 0, 0), ("3x", 1, 0), ("3x", 1, 0), ("2x3x", 0, 16), ("32x", 0, 0)))
     batch = choose.element(("", "2x"))
     numbers = (0, 1, 3, 100) if dtype == "ui8" else (0, 1, -3, 100, -128)

@@ -7,7 +7,7 @@ Source: the operator documentation of onnxruntime, ContribOperators.
 from __future__ import annotations
 
 from math import prod
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -17,11 +17,12 @@ from ..errors import ConversionError
 from ..registry import converter
 from ..value import Value
 from .packed_bits import unpacked
+from .packed_products import PackedMatrix, product_with
 from .quantized_fusions import DOMAIN
-from .signed_bytes import cast, in_shape
+from .signed_bytes import in_shape
 
-BITS: Final = (4, 8)
-"""The bits of weights that have kernels."""
+BITS: Final = (2, 4, 8)
+"""The bits of a weight."""
 
 LEAST_BLOCK: Final = 16
 """The least size of a block, of which all are powers of two."""
@@ -56,32 +57,19 @@ def matmul_n_bits(
         raise ConversionError(f"scales is {scales.shaped}, expected elements of {x.dtype} as the input has")
     packed = _as_matrix(b, weights, "B", "ui8", N, blocks * block_size * bits // 8)
     scale = _as_matrix(b, scales, "scales", x.dtype, N, blocks)
-    _check_numbers(scale)
-    zeros = b.full((), 2 ** (bits - 1), "ui8")
-    if zero_points is not None:
-        zeros = _zero_points(b, zero_points, bits, N, blocks)
-    rounded = 8 if accuracy_level == LEVELS.stop - 1 and K % block_size == 0 and g_idx is None else 0
-    if g_idx is None:
-        result = _product(b, x, packed, scale, zeros, bits=bits, block_size=block_size, rounded_bits=rounded)
-    else:
-        groups = _groups(b, g_idx, K, blocks, block_size)
-        result = _product_of_groups(b, x, packed, scale, zeros, groups, bits, block_size)
+    _check_numbers("scales", scale)
+    zeros = _zero_points(b, zero_points, scale, bits, N, blocks)
+    if bits == 2:
+        packed, bits = _as_four_bits(b, packed), 4
+    matrix = PackedMatrix(packed, scale, zeros, K, bits, block_size)
+    groups = None if g_idx is None else _groups(b, g_idx, K, blocks, block_size)
+    result = product_with(b, x, matrix, groups, rounded=accuracy_level == LEVELS.stop - 1)
     return result if bias is None else b.add(result, bias)
-
-
-def _product(b: GraphBuilder, x: Value, packed: Value, scale: Value, zeros: Value, **properties: int) -> Value:
-    """`graph.matmul_packed` on the rows of all matrices at once."""
-    sizes = [each for each in x.shape[:-1] if each is not None]
-    if x.rank <= 2 or len(sizes) < x.rank - 1 or prod(sizes[:-1]) == 1:
-        return b.matmul_packed(x, packed, scale, zeros, **properties)
-    rows = b.reshape(x, shape=(prod(sizes), x.shape[-1]))
-    result = b.matmul_packed(rows, packed, scale, zeros, **properties)
-    return b.reshape(result, shape=(*sizes, packed.shape[0]))
 
 
 def _check_attributes(bits: int, block_size: int, accuracy_level: int, weight_prepacked: int) -> None:
     if bits not in BITS:
-        raise ConversionError(f"bits is {bits}, expected {' or '.join(map(str, BITS))}")
+        raise ConversionError(f"bits is {bits}, expected 2, 4 or 8")
     if block_size < LEAST_BLOCK or block_size & (block_size - 1):
         raise ConversionError(f"block_size is {block_size}, expected a power of 2 of at least {LEAST_BLOCK}")
     if accuracy_level not in LEVELS:
@@ -100,32 +88,42 @@ def _as_matrix(b: GraphBuilder, value: Value, what: str, dtype: str, rows: int, 
     return value if value.shape == (rows, columns) else in_shape(b, value, (rows, columns))
 
 
-def _check_numbers(scale: Value) -> None:
-    """Raises for scales that make every result NaN."""
-    found = scale.known
+def _check_numbers(what: str, value: Value) -> None:
+    """Raises for scales and zero points that make every result NaN."""
+    found = value.known
     if found is not None and not np.isfinite(np.asarray(found, np.float32)).all():
         place = tuple(int(index) for index in np.argwhere(~np.isfinite(np.asarray(found, np.float32)))[0])
-        raise ConversionError(f"scales has {np.asarray(found)[place]} at {place}, expected finite numbers")
+        raise ConversionError(f"{what} has {np.asarray(found)[place]} at {place}, expected finite numbers")
 
 
-def _zero_points(b: GraphBuilder, value: Value, bits: int, rows: int, blocks: int) -> Value:
-    """Returns the zero points as one byte each. Those of 4 bits come in pairs, and each row begins with a byte."""
+def _zero_points(b: GraphBuilder, value: Value | None, scale: Value, bits: int, rows: int, blocks: int) -> Value:
+    """Returns the zero points as one byte each, or as floats. Packed ones begin with a byte in each row."""
+    if value is None:
+        return b.full((), 2 ** (bits - 1), "ui8")
+    if value.dtype == scale.dtype:
+        zeros = _as_matrix(b, value, "zero_points", scale.dtype, rows, blocks)
+        _check_numbers("zero_points", zeros)
+        return zeros
     if value.dtype != "ui8":
-        raise ConversionError(f"zero_points is {value.shaped}, expected elements of ui8: packed, {bits} bits each")
+        expected = f"ui8 with {bits} bits each, or {scale.dtype} as scales has"
+        raise ConversionError(f"zero_points is {value.shaped}, expected elements of {expected}")
     packed = _as_matrix(b, value, "zero_points", "ui8", rows, -(-blocks * bits // 8))
-    if bits == 8:
-        return packed
-    if (known := packed.known) is not None:
-        array = np.asarray(known)
-        numbers = np.stack([array & 15, array >> 4], axis=-1).reshape(rows, -1)
-        return KnownValue(np.ascontiguousarray(numbers[:, :blocks]))
-    halves = (b.bitwise_and(packed, 15), b.right_shift(packed, 4))
-    numbers = b.concat(*(b.expand_dims(half, axis=(2,)) for half in halves), axis=2)
-    flat = in_shape(b, numbers, (rows, packed.shape[1] * 2))  # pyright: ignore[reportOptionalOperand]
-    return b.strided_slice(flat, axes=(1,), begin=(0,), end=(blocks,))
+    if (known := packed.known) is None:
+        return unpacked(b, packed, bits, blocks)
+    shifts = np.arange(0, 8, bits, dtype=np.uint8)
+    numbers = (np.asarray(known)[..., None] >> shifts & (2**bits - 1)).reshape(rows, -1)
+    return KnownValue(np.ascontiguousarray(numbers[:, :blocks]))
 
 
-# Weights whose blocks are no neighbours
+def _as_four_bits(b: GraphBuilder, packed: Value) -> Value:
+    """Returns numbers of 2 bits with 4 bits each, for which there are kernels. It is done as weights are loaded."""
+
+    def pair(low: int) -> Value:
+        first, second = (b.bitwise_and(b.right_shift(packed, low + n), 3) for n in (0, 2))
+        return b.bitwise_or(first, b.left_shift(second, 4))
+
+    halves = [b.expand_dims(pair(low), axis=(2,)) for low in (0, 4)]
+    return in_shape(b, b.concat(*halves, axis=2), (packed.shape[0], (packed.shape[1] or 0) * 2))
 
 
 def _groups(b: GraphBuilder, g_idx: Value, K: int, blocks: int, block_size: int) -> Value:
@@ -141,49 +139,3 @@ def _groups(b: GraphBuilder, g_idx: Value, K: int, blocks: int, block_size: int)
             f"g_idx has {known[wrong[0]]} at {wrong[0]}, expected 0 to {blocks - 1}, one of the blocks"
         )
     return KnownValue(known[:K])
-
-
-def _product_of_groups(
-    b: GraphBuilder, x: Value, packed: Value, scale: Value, zeros: Value, groups: Value, bits: int, block_size: int
-) -> Value:
-    """Returns the product with the inputs in the order of their blocks, or, where there is none, with real weights."""
-    order = _order(groups, block_size)
-    if order is None:
-        return b.matmul(x, b.permute_dims(_dequantised(b, packed, scale, zeros, groups, bits), axes=(1, 0)))
-    moved = b.take(x, b.constant(order), axis=x.rank - 1)
-    return _product(b, moved, _reordered(b, packed, order, bits), scale, zeros, bits=bits, block_size=block_size)
-
-
-def _order(groups: Value, block_size: int) -> np.ndarray[Any, Any] | None:
-    """Returns the inputs block by block, `None` where blocks are not known, or are not all of the same size."""
-    known = groups.known
-    if known is None or np.any(np.bincount(known) != block_size):
-        return None
-    return np.argsort(known, kind="stable").astype(np.int64)
-
-
-def _reordered(b: GraphBuilder, packed: Value, order: np.ndarray[Any, Any], bits: int) -> Value:
-    """Returns rows of packed numbers in another order. They are known, mostly, so this is done as they are loaded."""
-    moved = b.take(unpacked(b, packed, bits, len(order)), b.constant(order), axis=1)
-    if bits == 8:
-        return moved
-    low, high = (b.strided_slice(moved, axes=(1,), begin=(n,), end=(len(order),), strides=(2,)) for n in range(2))
-    return b.bitwise_or(low, b.left_shift(high, bits))
-
-
-def _dequantised(b: GraphBuilder, packed: Value, scale: Value, zeros: Value, groups: Value, bits: int) -> Value:
-    """Returns the real weights, each with the scale and zero point of its block. This is done as they are loaded."""
-    inputs = b.extent(groups, 0, "g_idx")
-    numbers = unpacked(b, packed, bits, inputs)
-    if numbers.shape[1] != inputs:
-        numbers = b.strided_slice(numbers, axes=(1,), begin=(0,), end=(inputs,))
-    own = zeros if zeros.rank == 0 else _columns(b, zeros, groups)
-    real = b.subtract(cast(b, numbers, "f32"), cast(b, own, "f32"))
-    return cast(b, b.multiply(real, cast(b, _columns(b, scale, groups), "f32")), scale.dtype)
-
-
-def _columns(b: GraphBuilder, value: Value, groups: Value) -> Value:
-    """Returns the columns of a matrix at `groups`. It would not be done as weights are loaded, as it makes many."""
-    if value.known is not None and groups.known is not None:
-        return KnownValue(np.ascontiguousarray(value.known[:, groups.known]))
-    return b.take(value, groups, axis=1)

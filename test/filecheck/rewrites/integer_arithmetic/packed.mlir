@@ -48,6 +48,32 @@ func.func @columns(%x: tensor<3x32xf32>) -> tensor<3x8xf32> {
   func.return %y : tensor<3x8xf32>
 }
 
+/// Floats of 16 bits become f32 around the product.
+// CHECK-LABEL: func.func @of_bfloat16
+// CHECK: %[[X:.*]] = graph.astype %x, dtype = f32
+// CHECK: %[[Y:.*]] = graph.matmul_packed %[[X]], {{.*}} bits = 8 : (tensor<3x32xf32>, tensor<8x32xui8>, tensor<8x1xf32>, tensor<ui8>)
+// CHECK-NEXT: graph.astype %[[Y]], dtype = bf16
+func.func @of_bfloat16(%x: tensor<3x32xbf16>) -> tensor<3x8xbf16> {
+  %w = graph.weight "w" : tensor<32x8xi8>
+  %s = graph.weight "s" : tensor<8xbf16>
+  %z = graph.full 0 : tensor<8xi8>
+  %d = graph.dequantize %w, %s, %z, axis = 1 : (tensor<32x8xi8>, tensor<8xbf16>, tensor<8xi8>) -> tensor<32x8xbf16>
+  %y = graph.matmul %x, %d : (tensor<3x32xbf16>, tensor<32x8xbf16>) -> tensor<3x8xbf16>
+  func.return %y : tensor<3x8xbf16>
+}
+
+/// Kernels of packed weights have no f64.
+// CHECK-LABEL: func.func @no_packed_matmul_f64
+// CHECK-NOT: matmul_packed
+func.func @no_packed_matmul_f64(%x: tensor<3x32xf64>) -> tensor<3x8xf64> {
+  %w = graph.weight "w" : tensor<32x8xi8>
+  %s = graph.weight "s" : tensor<8xf64>
+  %z = graph.full 0 : tensor<8xi8>
+  %d = graph.dequantize %w, %s, %z, axis = 1 : (tensor<32x8xi8>, tensor<8xf64>, tensor<8xi8>) -> tensor<32x8xf64>
+  %y = graph.matmul %x, %d : (tensor<3x32xf64>, tensor<32x8xf64>) -> tensor<3x8xf64>
+  func.return %y : tensor<3x8xf64>
+}
+
 /// One scale for all is a constant tensor, which stays outside of groups.
 // CHECK-LABEL: func.func @one_scale
 // CHECK: %[[S:.*]] = graph.constant {graph.apart} dense<0.5> : tensor<8x1xf32>
