@@ -34,6 +34,12 @@ BYTES: Final = "stepwell.bytes"
 LIVE_BYTES: Final = "stepwell.live_bytes"
 """The most bytes of an arena that are alive at one time, which no plan can do without."""
 
+DONATED: Final = "stepwell.donated"
+"""The caller gives an argument away: a result may take its place in memory. Of a tensor too."""
+
+PLACE_OF: Final = "stepwell.place_of"
+"""The number of the donated input in whose place an output may lie. Where it does not, the entry copies the input."""
+
 SEPARATE: Final = "stepwell.separate"
 """Marks a `memref.alloc` of exactly the bytes of its buffer, for tools that check memory (`bufferize`)."""
 

@@ -35,6 +35,7 @@ def compile(
     numerics: str = "default",
     cache: bool = True,
     weights: str | Path | Mapping[str, Any] | None = None,
+    donate: str | Sequence[str] = (),
     target: str | None = None,
     verify_each: bool = False,
     tuning: bool | str | Path | None = None,
@@ -54,6 +55,8 @@ def compile(
             lose NaN, inf and -0.
         threads: The most threads. When None, it is `STEPWELL_THREADS` or the number of usable CPUs.
         weights: A safetensors file or arrays by key, in place of the module's `stepwell.weights`.
+        donate: Names of arguments, or patterns such as `"past_*"`, that a call may overwrite: a result then takes the
+            place of the argument and is the array that was given (docs/memory.md).
         target: The machine that schedules and machine code are for, one of docs/targets.md. When None, it is that of
             the pass context, by default this one. A program for a machine with more features than this one can be
             looked at and exported. A call of it raises CompileError.
@@ -73,7 +76,13 @@ def compile(
     if (front_end := _front_end(module_or_path)) is not None:
         _check_for_front_end(entry, weights, bool(before))
         options = {"pipeline": text, "opt_level": opt_level, "threads": threads, "numerics": numerics, "cache": cache}
-        options |= {"target": target, "verify_each": verify_each, "tuning": tuning, "progress": progress}
+        options |= {
+            "target": target,
+            "donate": donate,
+            "verify_each": verify_each,
+            "tuning": tuning,
+            "progress": progress,
+        }
         return front_end(module_or_path, **options)
     with patient_collector():
         source = read_source(
@@ -87,6 +96,8 @@ def compile(
             tuning=tuning,
             progress=progress,
         )
+        if donate:
+            source.donate(donate)
         if before:
             source.run(before)
         if target is not None:

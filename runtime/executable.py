@@ -15,8 +15,9 @@ import numpy as np
 from ..core.messages.forks import free_in_children
 from .errors import ArgumentError, ProcessorError, in_order, wrong_count
 from .program.arrays import ArrayType, check_type, from_python
+from .program.bound_entry import BoundEntry
 from .program.dlpack import as_inputs
-from .program.program import BoundEntry, Program
+from .program.program import Program
 from .specialisations import Shapes, Specialisations
 
 # Modules that calls do not need are imported inside methods, since they take long to load.

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr, UnitAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
@@ -34,7 +34,7 @@ from ..core.passes.context import config_value, context_key, set_config
 from ..core.passes.instrument import Instrument
 from ..core.passes.pipelines import run_pipeline
 from ..core.passes.progress import PassProgress
-from ..core.roles import WEIGHTS
+from ..core.roles import DONATED, WEIGHTS
 from ..core.text.parsing import make_context, named_text, parse_text
 from ..core.weights import WeightsError, identity_of, open_weights
 from ..lazy_dataclass import dataclass
@@ -42,13 +42,23 @@ from ..machine.code_target import CodeTarget
 from ..machine.host import host_machine
 from ..machine.named import machine_named
 from . import cache as disk
+from .donation import donated_numbers
 from .errors import CompileError
 from .external_code.external import LinkedExternals
 from .native.jit import LinkError, assembly, describe_host, describe_target
 from .native.targets import check_runs_here, code_target
 from .native.threads import thread_count
 from .program.arrays import ArrayType
-from .program.describe import array_type, describe, functions, input_names, is_public, output_names, signature
+from .program.describe import (
+    argument_attributes,
+    array_type,
+    describe,
+    functions,
+    input_names,
+    is_public,
+    output_names,
+    signature,
+)
 from .program.description import Description, DescriptionError
 from .program.program import Program
 from .program.weights import bind_weights
@@ -212,6 +222,20 @@ class Source:
 
         self.context.copy().run(run)
         set_signatures(self.module, self.entry)
+        self.written = None
+
+    def donate(self, patterns: str | Sequence[str]) -> None:
+        """
+        Marks the arguments of the entry whose names match `patterns` as ones that a call may overwrite.
+
+        Raises CompileError for a pattern that matches none.
+        """
+        function = functions(self.module)[self.entry]
+        names = input_names(function)
+        marked = argument_attributes(function) or [{} for _ in names]
+        for number in donated_numbers(patterns, names, self.entry):
+            marked[number][DONATED] = UnitAttr()
+        function.properties["arg_attrs"] = ArrayAttr(map(DictionaryAttr, marked))
         self.written = None
 
     def watch(self) -> PassProgress:

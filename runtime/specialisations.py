@@ -10,7 +10,7 @@ from threading import Lock
 from ..core.messages.forks import free_in_children
 from ..lazy_dataclass import dataclass
 from .errors import ArgumentError
-from .program.program import BoundEntry
+from .program.bound_entry import BoundEntry
 
 Shapes = tuple[tuple[int, ...], ...]
 

@@ -19,6 +19,7 @@ import numpy as np
 from ...core.messages.collector import patient_collector
 from ...lazy_dataclass import dataclass
 from ...runtime.compile import compile as compile_module
+from ...runtime.donation import donated_numbers
 from ...runtime.errors import CompileError, in_order, wrong_count
 from ...runtime.executable import Executable
 from ...runtime.specialisations import Shapes
@@ -110,6 +111,7 @@ class OnnxExecutable(Executable):
         if unknown := [name for name in values if name not in names]:
             known = ", ".join(f"'{name}'" for name in names)
             fail(self._model.name, f"there is no input '{unknown[0]}' whose values to take", f"inputs are {known}")
+        donated_numbers(options.get("donate", ()), names, ENTRY)
         self._values = set(values)
         self._whole: Executable | None = None
         inputs = cast("list[tuple[str, ArrayType]]", [(each.name, each.type) for each in self._free])

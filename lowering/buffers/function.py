@@ -25,7 +25,7 @@ from ...core.ir.element_types import byte_size
 from ...core.ir.symbols import value_name
 from ...core.messages.diagnostics import fail
 from ...core.messages.locations import copy_location
-from ...core.roles import BYTES, KEY, LIVE_BYTES, NAME, PREPARE, ROLE, SIGNATURE, TYPE, prepare_key
+from ...core.roles import BYTES, KEY, LIVE_BYTES, NAME, PLACE_OF, PREPARE, ROLE, SIGNATURE, TYPE, prepare_key
 from ...dialects import tensor_loop
 from ...dialects.graph.calls import CallKernelOp
 from ...dialects.graph.constants import ConstantOp, WeightOp
@@ -36,6 +36,7 @@ from .blocks import separate_buffers
 from .checks import MOST_BYTES, check_function, check_size
 from .constants import ConstantPool, index_number
 from .copies import InPlaceKernels
+from .donated import insert_copies, warn_of_unused
 from .kernels import KernelSignature
 from .limited import planned
 from .sharing import InPlaceCall, Sharing
@@ -88,6 +89,7 @@ class FunctionBufferizer:
         self.erased: list[Operation] = []
         self.homes: dict[SSAValue, SSAValue] = {}
         self.names: dict[SSAValue, str] = {}
+        self.places: dict[SSAValue, int] = {}
         self.time = 0
 
     def run(self) -> ArenaPlan:
@@ -95,12 +97,14 @@ class FunctionBufferizer:
         check_function(self.function)
         self.block = self.function.body.block
         self.clock = Clock(self.block)
-        self.sharing = Sharing(self.block, self.clock, self.in_place, self.signatures.prepares)
+        self.sharing = Sharing(self.function, self.clock, self.in_place, self.signatures.prepares)
         self.types = self.function.function_type
+        self.arguments = self.block.args
         self._replace_inputs()
         self.arena = self.block.insert_arg(MemRefType(i8, [0]), len(self.block.args))
+        ops = list(self.block.ops)
         self._claim_outputs()
-        for op in list(self.block.ops):
+        for op in ops:
             self._lower(op)
         for op in reversed(self.erased):
             if op.parent is not None:
@@ -132,6 +136,17 @@ class FunctionBufferizer:
             self.outputs.append((value, output))
             if self.sharing.owns_buffer(value):
                 self.homes.setdefault(self.sharing.first(value), output)
+        self._lay_donated()
+
+    def _lay_donated(self) -> None:
+        """Lets donated arguments begin in the results that take their places."""
+        donated = self.sharing.donated
+        taken = {argument: self.homes[argument] for argument in donated if argument in self.homes}
+        insert_copies(self.block, [(self.buffers[argument], output) for argument, output in taken.items()])
+        if self.in_place is not None:
+            warn_of_unused(self.function, self.arguments, taken)
+        self.places = {output: donated[argument] for argument, output in taken.items()}
+        self.buffers |= taken
 
     def _name_of_result(self, number: int) -> str:
         given = self.function.res_attrs
@@ -191,7 +206,8 @@ class FunctionBufferizer:
             key, (type_, _) = weights[index - count]
             return {ROLE: StringAttr("weight"), KEY: StringAttr(key), TYPE: type_}
         if index < count + len(weights) + len(self.outputs):
-            return {ROLE: StringAttr("output"), NAME: StringAttr(self.names[argument])}
+            place = {PLACE_OF: IntegerAttr(self.places[argument], i64)} if argument in self.places else {}
+            return {ROLE: StringAttr("output"), NAME: StringAttr(self.names[argument]), **place}
         return {
             ROLE: StringAttr("arena"),
             BYTES: IntegerAttr(plan.size, i64),

@@ -8,7 +8,7 @@ since no two arguments of a kernel share memory, so LLVM may still rely on that.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from xdsl.dialects import func, scf
 from xdsl.dialects.builtin import ModuleOp
@@ -20,6 +20,7 @@ from ...core.roles import PREPARE
 from ...dialects.graph.calls import CallKernelOp
 from ...lazy_dataclass import dataclass
 from .copies import InPlaceKernels, Places
+from .donated import donated_arguments, returned_by
 from .times import Clock
 
 
@@ -34,24 +35,36 @@ class InPlaceCall:
 class LastReads:
     """Tells which tensors of a block have a buffer of their own that nobody reads after a call."""
 
-    def __init__(self, clock: Clock, prepares: set[str]):
+    def __init__(self, clock: Clock, prepares: set[str], donated: Collection[SSAValue], returned: Collection[SSAValue]):
         self._clock = clock
         self._prepares = prepares
+        self._donated = donated
+        self._returned = returned
 
     def owns_buffer(self, value: SSAValue) -> bool:
-        """Returns whether the buffer of `value` is made for it: not an argument, a weight or a constant."""
+        """
+        Returns whether the buffer of `value` is made for it, or given away to it: not another argument, a weight or a
+        constant.
+        """
         owner = value.owner
+        if isinstance(owner, Block):
+            return value in self._donated
         if isinstance(owner, func.CallOp):
             return owner.callee.root_reference.data not in self._prepares
         return isinstance(owner, CallKernelOp | scf.IfOp | scf.ForOp)
 
     def end_at(self, value: SSAValue, op: Operation) -> bool:
         """Returns whether `op` is the last to read the buffer of `value`, its own and made in the same block."""
-        if not self.owns_buffer(value) or value.owner.parent_block() is not op.parent_block():
-            return False
         block = op.parent_block()
+        made_in = value.owner if isinstance(value.owner, Block) else value.owner.parent_block()
+        if not self.owns_buffer(value) or made_in is not block:
+            return False
         assert block is not None
         return self._clock.last_use(value, block) <= self._clock.start[op]
+
+    def may_be_place_of(self, value: SSAValue, result: SSAValue) -> bool:
+        """Returns whether the buffer of `value` may become that of `result`. What is donated is for results alone."""
+        return value.type == result.type and (value not in self._donated or result in self._returned)
 
     def places_at(self, op: CallKernelOp) -> list[Places]:
         """Returns which operands end at a call of which each result may take the place."""
@@ -63,7 +76,7 @@ class LastReads:
             (tuple(i for i, operand in enumerate(operands) if operand is value), number)
             for number, result in enumerate(op.results)
             for value in ending
-            if value.type == result.type
+            if self.may_be_place_of(value, result)
         ]
 
     @staticmethod
@@ -81,7 +94,7 @@ def places_of_calls(module: ModuleOp, functions: Iterable[func.FuncOp]) -> dict[
     for function in functions:
         if len(function.body.blocks) == 1:
             block = function.body.block
-            reads = LastReads(Clock(block), prepares)
+            reads = LastReads(Clock(block), prepares, donated_arguments(function), returned_by(block))
             for op in ops_of(block, CallKernelOp):
                 found.setdefault(op.callee_name, []).append(reads.places_at(op))
     return found
@@ -90,12 +103,20 @@ def places_of_calls(module: ModuleOp, functions: Iterable[func.FuncOp]) -> dict[
 class Sharing:
     """Groups of the tensors of a function. Each group is one buffer, named by its first tensor."""
 
-    def __init__(self, block: Block, clock: Clock, kernels: InPlaceKernels | None, prepares: set[str]):
+    def __init__(
+        self,
+        function: func.FuncOp,
+        clock: Clock,
+        kernels: InPlaceKernels | None,
+        prepares: set[str],
+    ):
         """Starts with no choices. Without `kernels` every tensor has a buffer of its own."""
+        block = function.body.block
+        self.donated = {} if kernels is None else donated_arguments(function)
         self.calls: dict[Operation, InPlaceCall] = {}
         self._first: dict[SSAValue, SSAValue] = {}
         self._members: dict[SSAValue, list[SSAValue]] = {}
-        self._reads = LastReads(clock, prepares)
+        self._reads = LastReads(clock, prepares, self.donated, returned_by(block))
         self.owns_buffer = self._reads.owns_buffer
         if kernels is not None:
             for op in ops_of(block, CallKernelOp):
@@ -115,7 +136,7 @@ class Sharing:
         left = list(range(len(operands)))
         for number, result in enumerate(op.results):
             for value in dict.fromkeys([operands[position] for position in left]):
-                if value.type != result.type or not self._reads.end_at(value, op):
+                if not self._reads.may_be_place_of(value, result) or not self._reads.end_at(value, op):
                     continue
                 inputs = tuple(i for i, position in enumerate(left) if operands[position] is value)
                 if not kernels.may_overwrite(name, (inputs, number)) or not allowed("buffer", "in place", op):

@@ -21,7 +21,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from ...core.ir.walk import ops_of
-from ...core.roles import BUFFER_ALIGNMENT, ENTRY_PREFIX, NOALIAS, PREPARE, ROLE
+from ...core.roles import BUFFER_ALIGNMENT, ENTRY_PREFIX, NOALIAS, PLACE_OF, PREPARE, ROLE
 from .attributes import number
 from .heap import free_live_buffers
 from .llvm_body import ConversionTable, LLVMBody
@@ -132,7 +132,7 @@ def lowered_argument_attributes(
     ):
         if isinstance(source, MemRefType) and target == PTR:
             layout = state.types.layout(source)
-            if noalias:
+            if noalias and PLACE_OF not in attributes:
                 attributes.setdefault("llvm.noalias", _UNIT)
             if entry and not is_called:
                 _add_entry_attributes(attributes, layout)

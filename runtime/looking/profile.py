@@ -20,8 +20,8 @@ from ...core.passes.pipeline_text import expand_pipeline
 from ...core.roles import PROFILE
 from ...lazy_dataclass import dataclass
 from ..errors import ArgumentError, CompileError
+from ..program.bound_entry import BoundEntry
 from ..program.describe import functions
-from ..program.program import BoundEntry
 from ..source import Source, copy_of
 from ..specialisations import Shapes
 from ..stairs import in_pipeline
@@ -165,6 +165,7 @@ class Measuring:
         """
         if rounds is not None and rounds < 1:
             raise ArgumentError(f"the number of rounds is {rounds!r}, expected at least 1")
+        arrays = self.entry.apart(arrays)
         self.entry(*arrays)
         found: list[np.ndarray[Any, Any]] = []
         end = time.perf_counter() + MEASURE_SECONDS

@@ -25,8 +25,8 @@ from ...reference.run import ReferenceRunError
 from ...reference.run import run as run_reference
 from ...rewrites.calibration.expose_values import ExposeValuesPass, exposed_values
 from ..errors import CompileError
+from ..program.bound_entry import BoundEntry
 from ..program.describe import functions
-from ..program.program import BoundEntry
 from ..program.weights import reference_weights
 from ..source import Source, copy_of
 from ..specialisations import Shapes
@@ -50,12 +50,16 @@ def trace(
     weights = reference_weights(source.module, source.weights)
     exposing, values = _exposing(graph, source.entry)
     names = [_name(value) for value in values]
-    found = _lowered(source, exposing, rest)(*arrays)
+    lowered = _lowered(source, exposing, rest)
+    found = lowered(*lowered.apart(arrays))
     expected = _reference(exposing, source.entry, arrays, weights)
     count = len(bound.entry.of("output"))
     order = _program_order(values)
     traced = tuple(compared(*names[i], found[i], expected[i], tolerance) for i in order)
-    own = [compared(*names[i], result, expected[i], tolerance) for i, result in enumerate(bound(*arrays)[:count])]
+    own = [
+        compared(*names[i], result, expected[i], tolerance)
+        for i, result in enumerate(bound(*bound.apart(arrays))[:count])
+    ]
     written = _reference(source.module, source.entry, arrays, weights)
     rewritten = [compared(*names[i], expected[i], array, tolerance) for i, array in enumerate(written[:count])]
     return Trace(traced, tuple(own), tuple(rewritten))

@@ -34,7 +34,7 @@ from ...reference.loops.run import run_loops
 from ...reference.loops.storage import Buffer
 from ..errors import CompileError
 from ..native.loop_runner import compile_loops
-from ..program.program import BoundEntry
+from ..program.bound_entry import BoundEntry
 from ..source import Source
 from .values import Array, Trace, TracedValue, compared
 
@@ -51,10 +51,10 @@ def trace_loops(source: Source, bound: BoundEntry, arrays: Sequence[Any], tolera
     try:
         expected = run_loops(module, source.entry, arrays, weights=weights, watch=calls.watch)
     except ReferenceFailure as failure:
-        bound(*arrays)
+        bound(*bound.apart(arrays))
         raise CompileError(f"the interpreter fails where the program does not: {failure}") from failure
     outputs = bound.entry.of("output")
-    found = bound(*arrays)
+    found = bound(*bound.apart(arrays))
     results = [
         compared("result", argument.name, f"tensor<{argument.type}>", one, wanted, tolerance)
         for argument, one, wanted in zip(outputs, found, expected, strict=False)

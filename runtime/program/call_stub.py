@@ -21,7 +21,7 @@ The plan, in words:
 | 7 … 7+P-1 | the pointers that are the same on every call (weights), 0 for the others |
 | then K times | the address of such a run; its bytes |
 | then per array | which pointer; flags of PyObject_GetBuffer; bytes of an element; alignment - 1; |
-| | two format characters; rank; sizes |
+| | two format characters; rank; another pointer that is this array too, or the same one; sizes |
 
 Py_buffer is, on 64-bit machines, in all versions of CPython: buf at byte 0, obj 8, len 16, itemsize 24, readonly 32,
 ndim 36, format 40, shape 48, strides 56, suboffsets 64, internal 72. `fastcall.py` checks this before it relies on it.
@@ -34,7 +34,7 @@ from __future__ import annotations
 CALL = "_stepwell_fast_call"
 PROBE = "_stepwell_fast_probe"
 HEADER_WORDS = 7
-RECORD_WORDS = 7
+RECORD_WORDS = 8
 
 STUB = """
 declare i32 @PyObject_IsInstance(ptr, ptr)
@@ -115,7 +115,7 @@ size:
 compare:
   %size.at = getelementptr i64, ptr %shape, i64 %d
   %size.found = load i64, ptr %size.at
-  %word = add i64 %d, 7
+  %word = add i64 %d, 8
   %want.size.at = getelementptr i64, ptr %record, i64 %word
   %want.size = load i64, ptr %want.size.at
   %size.fits = icmp eq i64 %size.found, %want.size
@@ -235,9 +235,13 @@ keep:
   %slot = getelementptr ptr, ptr %pointers, i64 %index
   %data = load ptr, ptr %buffer
   store ptr %data, ptr %slot
+  %second.at = getelementptr i64, ptr %record, i64 7
+  %second = load i64, ptr %second.at
+  %second.slot = getelementptr ptr, ptr %pointers, i64 %second
+  store ptr %data, ptr %second.slot
   %rank.at = getelementptr i64, ptr %record, i64 6
   %rank = load i64, ptr %rank.at
-  %words = add i64 %rank, 7
+  %words = add i64 %rank, 8
   %record.next = getelementptr i64, ptr %record, i64 %words
   br label %array
 apart:

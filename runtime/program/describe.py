@@ -25,7 +25,7 @@ from xdsl.ir import Attribute, Operation
 from ...core.codegens import EXTERNAL
 from ...core.messages.diagnostics import fail
 from ...core.messages.locations import location_string
-from ...core.roles import AXIS, BYTES, CHECKS, INSTANCES, KEY, NAME, PREPARE, ROLE, SIGNATURE, TYPE
+from ...core.roles import AXIS, BYTES, CHECKS, INSTANCES, KEY, NAME, PLACE_OF, PREPARE, ROLE, SIGNATURE, TYPE
 from ...lowering.shared.te_types import dtype_of
 from ..errors import CompileError
 from .arrays import ArrayType
@@ -152,7 +152,8 @@ def _entry(name: str, function: Operation) -> Entry:
             case "input":
                 arguments.append(Argument(role, shown, array_type(next(inputs)), dims_key(attributes)))
             case "output":
-                arguments.append(Argument(role, shown, array_type(next(outputs)), dims_key(attributes)))
+                place = place_of(attributes)
+                arguments.append(Argument(role, shown, array_type(next(outputs)), dims_key(attributes), place))
             case "size" | "stride" if arguments:
                 axis = attributes.get(AXIS)
                 number = axis.value.data if isinstance(axis, IntegerAttr) else 0
@@ -166,7 +167,10 @@ def _entry(name: str, function: Operation) -> Entry:
                 arguments.append(Argument(role, role, ArrayType("ui8", (count,))))
             case _:
                 fail(function, f"argument {index} of @{name} has no role", hint=MISSING_ROLES)
-    return Entry(name, tuple(arguments), PREPARE in function.attributes)
+    entry = Entry(name, tuple(arguments), PREPARE in function.attributes)
+    if misplaced := entry.misplaced:
+        fail(function, f"{misplaced} ('{PLACE_OF}')")
+    return entry
 
 
 def _instances(function: Operation, entry: Entry) -> Iterator[Entry]:
@@ -198,6 +202,12 @@ def output_names(function: Operation, count: int) -> list[str]:
 def role_of(attributes: dict[str, Attribute]) -> str:
     """Returns the role that the attributes of an argument give it, empty where they give none."""
     return _text(attributes, ROLE)
+
+
+def place_of(attributes: dict[str, Attribute]) -> int | None:
+    """Returns the number of the donated input in whose place an output may lie, None for others."""
+    found = attributes.get(PLACE_OF)
+    return found.value.data if isinstance(found, IntegerAttr) else None
 
 
 def _text(attributes: dict[str, Attribute], name: str) -> str:

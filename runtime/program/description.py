@@ -21,6 +21,8 @@ class Argument:
     name: str
     type: ArrayType
     key: str = ""
+    place_of: int | None = None
+    """The number of the donated input in whose place an output may lie."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,23 @@ class Entry:
     def of(self, role: str) -> list[Argument]:
         """Returns the arguments with this role, in order."""
         return [argument for argument in self.arguments if argument.role == role]
+
+    @property
+    def misplaced(self) -> str | None:
+        """What is wrong with the inputs in whose places outputs lie, None where nothing is."""
+        inputs, taken = self.of("input"), set[int]()
+        for output in self.of("output"):
+            place = output.place_of
+            if place is None:
+                continue
+            if not 0 <= place < len(inputs) or place in taken:
+                return (
+                    f"output '{output.name}' is in the place of input {place}, expected one of {len(inputs)}, once each"
+                )
+            if inputs[place].type != output.type or not output.type.is_static:
+                return f"output '{output.name}' is {output.type}, expected {inputs[place].type} as input {place} is"
+            taken.add(place)
+        return None
 
 
 @dataclass(frozen=True)
@@ -95,12 +114,14 @@ class Description:
     def _of_plain(data: dict[str, Any]) -> Description:
         def argument(item: dict[str, Any]) -> Argument:
             type_ = ArrayType(item["type"]["dtype"], tuple(item["type"]["shape"]))
-            return Argument(item["role"], item["name"], type_, item["key"])
+            return Argument(item["role"], item["name"], type_, item["key"], item.get("place_of"))
 
         entries = tuple(
             Entry(item["name"], tuple(map(argument, item["arguments"])), item["is_prepare"], item["code"])
             for item in data["entries"]
         )
+        if misplaced := next((entry.misplaced for entry in entries if entry.misplaced), None):
+            raise ValueError(misplaced)
         checks = tuple((message, location) for message, location in data["checks"])
         externals = tuple(External(**item) for item in data["externals"])
         kernels = tuple((symbol, name) for symbol, name in data.get("kernels", ()))  # Older files have none.

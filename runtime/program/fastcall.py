@@ -55,12 +55,14 @@ _FORMATS = "?bBhHiIlLqQefd"
 
 
 @dataclass(frozen=True)
-class Array:
+class Passed:
     """An argument that Python passes as an array: its place among the native pointers, and its type."""
 
     index: int
     type: ArrayType
     is_output: bool
+    second: int | None = None
+    """The place of another pointer to it: a donated input, in whose place the output lies."""
 
 
 @dataclass(frozen=True)
@@ -96,8 +98,7 @@ class FastEntry:
 def fast_entry(
     native: int,
     fixed: Sequence[int | None],
-    inputs: Sequence[tuple[int, ArrayType]],
-    outputs: Sequence[tuple[int, ArrayType]],
+    arrays: Sequence[Passed],
     arena: int | None,
     kept: object,
     use_cache: bool = True,
@@ -106,15 +107,16 @@ def fast_entry(
     """
     Returns the fast call of the native entry at address `native`, or None when there can be none.
 
+    It takes `arrays`, the inputs before the outputs.
+
     `fixed` holds the pointers that are the same on each call (weights), and `arena` is the place of the arena among
     them. `kept` lives as long as the function: it is whatever owns the code and the memory behind the addresses.
     `use_cache` says whether the compile cache on disk may be used. Outputs in the bytes `untouched` do not fit.
     """
     if os.environ.get("STEPWELL_FASTCALL") == "0":
         return None
-    named = [Array(i, t, False) for i, t in inputs] + [Array(i, t, True) for i, t in outputs]
-    halves = [place for place, array in enumerate(named) if array.type.dtype == "bf16"]
-    arrays = [replace(array, type=_bits_of(array.type)) for array in named]
+    halves = [place for place, array in enumerate(arrays) if array.type.dtype == "bf16"]
+    arrays = [replace(array, type=_bits_of(array.type)) for array in arrays]
     if any(not array.type.is_static or not _formats(array.type.dtype) for array in arrays):
         return None
     if len(arrays) > MOST_ARRAYS or len(fixed) > MOST_POINTERS or not _works(use_cache):
@@ -155,7 +157,7 @@ def _formats(dtype: str) -> tuple[int, ...]:
 def _plan(
     native: int,
     fixed: Sequence[int | None],
-    arrays: Sequence[Array],
+    arrays: Sequence[Passed],
     arena: int | None,
     untouched: Sequence[Bytes] = (),
 ) -> bytes:
@@ -176,11 +178,12 @@ def _packed(words: Sequence[int]) -> bytes:
     return struct.pack(f"={len(words)}Q", *(word & 0xFFFF_FFFF_FFFF_FFFF for word in words))
 
 
-def _record(array: Array) -> list[int]:
+def _record(array: Passed) -> list[int]:
     dtype, formats = numpy_dtype(array.type.dtype), _formats(array.type.dtype)
     flags = _C_CONTIGUOUS | _FORMAT | (_WRITABLE if array.is_output else 0)
     sizes = [size or 0 for size in array.type.shape]
-    record = [array.index, flags, dtype.itemsize, dtype.alignment - 1, formats[0], formats[-1], len(sizes)]
+    second = array.index if array.second is None else array.second
+    record = [array.index, flags, dtype.itemsize, dtype.alignment - 1, formats[0], formats[-1], len(sizes), second]
     assert len(record) == RECORD_WORDS
     return record + sizes
 
@@ -275,7 +278,7 @@ def _buffers_are_as_expected() -> bool:
 def _probe_succeeds(stub: Stub) -> bool:
     """Calls a tiny entry. Returns whether a fitting call runs, calls that do not fit fail, and no array is kept."""
     type_ = ArrayType("i32", (1, 1))
-    arrays = [Array(0, type_, False), Array(1, type_, True)]
+    arrays = [Passed(0, type_, False), Passed(1, type_, True)]
     fast = _function(_plan(stub.library.address(PROBE), [None, None], arrays, None), stub.call, stub)
     source, target = np.full((1, 1), 77, np.int32), np.zeros((1, 1), np.int32)
     counts = sys.getrefcount(source), sys.getrefcount(target)

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 from stepwell.runtime.native.jit import compile_object
 from stepwell.runtime.program.arrays import ArrayType
+from stepwell.runtime.program.bound_entry import BoundEntry
 from stepwell.runtime.program.description import Argument, Description, Entry
-from stepwell.runtime.program.program import BoundEntry, Program
+from stepwell.runtime.program.program import Program
 
 ADD = """func.func @main(%x: tensor<2x3xf32>, %y: tensor<2x3xf32>) -> tensor<2x3xf32> {
   %0 = graph.add %x, %y : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
