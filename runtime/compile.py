@@ -76,13 +76,8 @@ def compile(
     if (front_end := _front_end(module_or_path)) is not None:
         _check_for_front_end(entry, weights, bool(before))
         options = {"pipeline": text, "opt_level": opt_level, "threads": threads, "numerics": numerics, "cache": cache}
-        options |= {
-            "target": target,
-            "donate": donate,
-            "verify_each": verify_each,
-            "tuning": tuning,
-            "progress": progress,
-        }
+        options |= {"donate": donate, "target": target, "verify_each": verify_each, "tuning": tuning}
+        options |= {"progress": progress}
         return front_end(module_or_path, **options)
     with patient_collector():
         source = read_source(

@@ -291,6 +291,11 @@ def warn(diagnostic: Diagnostic) -> None:
         warnings.warn(DiagnosticWarning(diagnostic), stacklevel=2)
 
 
+def warn_about(op: Operation, text: str) -> None:
+    """Tells what `warn` does of an op: what is not as somebody asked for."""
+    warn(Diagnostic(about(op, text), "warning", _place_of(op)))
+
+
 def _emit(op: Operation, text: str, severity: Severity) -> None:
     if _listener.get() is not None:
         emit(Diagnostic(about(op, text), severity, _place_of(op)))

@@ -40,6 +40,9 @@ class BufferizePass(StepwellPass):
     writes it (`analysis/in_place.py`). The call is then one of a copy of the kernel that has an argument less, as no
     two arguments share memory. `in-place=false` gives every result a buffer of its own.
 
+    An argument with `stepwell.donated` is such an operand as well, where the result is one of the function. The entry
+    has a buffer for each of the two, and begins with a copy where they are not the same.
+
     With `separate=true` there is no arena. Each buffer is a `memref.alloc` of its exact size, which lives to the end of
     the block that it is made in. Tools that check memory, such as memcheck of valgrind, then see an access beside a
     buffer and a read of what was never written.

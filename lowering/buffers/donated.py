@@ -15,7 +15,7 @@ from xdsl.dialects.builtin import DictionaryAttr, StringAttr, TensorType
 from xdsl.ir import Block, Region, SSAValue
 from xdsl.rewriter import InsertPoint
 
-from ...core.messages.diagnostics import emit_warning
+from ...core.messages.diagnostics import warn_about
 from ...core.roles import DONATED, NAME
 
 
@@ -38,8 +38,8 @@ def insert_copies(block: Block, pairs: list[tuple[SSAValue, SSAValue]]) -> None:
     assert block.first_op is not None
     builder = Builder(InsertPoint.before(block.first_op))
     for given, output in pairs:
-        addresses = [builder.insert(memref.ExtractAlignedPointerAsIndexOp.get(each)) for each in (given, output)]
-        apart = builder.insert(arith.CmpiOp(*addresses, "ne"))
+        first, second = (builder.insert(memref.ExtractAlignedPointerAsIndexOp.get(each)) for each in (given, output))
+        apart = builder.insert(arith.CmpiOp(first, second, "ne"))
         copy = Region(Block([memref.CopyOp(given, output), scf.YieldOp()]))
         builder.insert(scf.IfOp(apart, [], copy))
 
@@ -50,7 +50,7 @@ def warn_of_unused(function: func.FuncOp, arguments: Sequence[SSAValue], used: C
         if DONATED in given.data and argument not in used:
             name = given.data.get(NAME)
             shown = name.data if isinstance(name, StringAttr) else argument.name_hint or f"arg{number}"
-            emit_warning(function, f"argument '{shown}' is donated, but no result takes its place")
+            warn_about(function, f"argument '{shown}' is donated, but no result takes its place")
 
 
 def _attributes(function: func.FuncOp) -> Sequence[DictionaryAttr]:

@@ -41,6 +41,15 @@ def _rank(scope: Scope, op: Operation) -> Step:
     return step
 
 
+def _address(scope: Scope, op: Operation) -> Step:
+    buffer, result = scope.slot(op.operands[0]), scope.slot(op.results[0])
+
+    def step(frame: Frame) -> None:
+        frame[result] = np.int64(frame[buffer].storage.data.ctypes.data + frame[buffer].base)
+
+    return step
+
+
 def _same(scope: Scope, op: Operation) -> Step:
     buffer, result = scope.slot(op.operands[0]), scope.slot(op.results[0])
 
@@ -186,6 +195,7 @@ def _reshaped_wrongly(op: Operation, sizes: Sequence[int], wanted: Sequence[int]
 TABLE: dict[str, Prepare] = {
     "memref.dim": _dim,
     "memref.rank": _rank,
+    "memref.extract_aligned_pointer_as_index": _address,
     "memref.cast": _same,
     "memref.memory_space_cast": _same,
     "memref.assume_alignment": _same,

@@ -41,6 +41,8 @@ def header_text(
 ) -> str:
     """Returns the text of `prefix.h`: four functions, and of each array its place, element type, shape and bytes."""
     guard = f"{prefix.upper()}_H"
+    donated = any(each.place_of is not None for each in outputs)
+    apart = ", but for those in the place of an input" if donated else ""
     file = f"the path of '{weights_file}', written with this header" if weights_file else "not looked at (NULL will do)"
     lines = [
         f"/* {_comment(signature)}",
@@ -60,8 +62,8 @@ def header_text(
         f"int {prefix}_load(const char *weights, {prefix}_context **context);",
         "",
         (
-            "/* Computes the outputs from the inputs. No output may overlap another array. Returns 0, or another "
-            "number if the program"
+            f"/* Computes the outputs from the inputs. No output may overlap another array{apart}. Returns 0, or "
+            "another number if the program"
         ),
         (
             f"   failed; then {prefix}_error says where and why, what the outputs hold is not defined, and the "
@@ -100,7 +102,8 @@ def _arrays(prefix: str, role: str, arguments: Sequence[Argument]) -> Iterator[s
         while not taken.isdisjoint((name, f"{name}_BYTES")):
             name += f"_{index}"
         taken |= {name, f"{name}_BYTES"}
-        yield f"/* {role.lower()}s[{index}], {_comment(argument.name)}: {_comment(described(argument.type))} */"
+        place = "" if argument.place_of is None else f"; inputs[{argument.place_of}] may be the same array"
+        yield f"/* {role.lower()}s[{index}], {_comment(argument.name)}: {_comment(described(argument.type))}{place} */"
         yield f"#define {name} {index}"
         yield f"#define {name}_BYTES {argument.type.nbytes}"
     yield ""

@@ -56,10 +56,8 @@ def trace(
     count = len(bound.entry.of("output"))
     order = _program_order(values)
     traced = tuple(compared(*names[i], found[i], expected[i], tolerance) for i in order)
-    own = [
-        compared(*names[i], result, expected[i], tolerance)
-        for i, result in enumerate(bound(*bound.apart(arrays))[:count])
-    ]
+    results = bound(*bound.apart(arrays))[:count]
+    own = [compared(*names[i], result, expected[i], tolerance) for i, result in enumerate(results)]
     written = _reference(source.module, source.entry, arrays, weights)
     rewritten = [compared(*names[i], expected[i], array, tolerance) for i, array in enumerate(written[:count])]
     return Trace(traced, tuple(own), tuple(rewritten))

@@ -52,10 +52,11 @@ class Entry:
             place = output.place_of
             if place is None:
                 continue
+            if self.of("size") or self.of("stride"):
+                return f"output '{output.name}' is in the place of an input, but the entry takes sizes"
             if not 0 <= place < len(inputs) or place in taken:
-                return (
-                    f"output '{output.name}' is in the place of input {place}, expected one of {len(inputs)}, once each"
-                )
+                expected = f"one of {len(inputs)}, once each"
+                return f"output '{output.name}' is in the place of input {place}, expected {expected}"
             if inputs[place].type != output.type or not output.type.is_static:
                 return f"output '{output.name}' is {output.type}, expected {inputs[place].type} as input {place} is"
             taken.add(place)
@@ -95,7 +96,7 @@ class Description:
         entries = tuple(
             {
                 **vars(entry),
-                "arguments": tuple({**vars(a), "type": dict(vars(a.type))} for a in entry.arguments),
+                "arguments": tuple(map(_plain, entry.arguments)),
             }
             for entry in self.entries
         )
@@ -126,3 +127,11 @@ class Description:
         externals = tuple(External(**item) for item in data["externals"])
         kernels = tuple((symbol, name) for symbol, name in data.get("kernels", ()))  # Older files have none.
         return Description(entries, checks, externals, kernels)
+
+
+def _plain(argument: Argument) -> dict[str, Any]:
+    """Returns an argument as plain data. Runtimes that know of no donated inputs copy them, and miss nothing."""
+    plain = {**vars(argument), "type": dict(vars(argument.type))}
+    if argument.place_of is None:
+        del plain["place_of"]
+    return plain

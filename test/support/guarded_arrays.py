@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 import stepwell
-from stepwell.runtime.program import program as program_module
+from stepwell.runtime.program import bound_entry as entry_module
 from stepwell.te.dtypes import numpy_dtype
 from stepwell.testing.programs.ir_generators import RandomChooser, batch_text
 from stepwell.testing.programs.movement_generators import FAMILIES, random_case
@@ -56,7 +56,7 @@ def check(text: str, arrays: list[Array], level: int) -> None:
     kept = pickle.dumps(stepwell.compile(text, opt_level=level, cache=False))
     for at_end in (True, False):
         # Intermediate buffers lie in the arena, whose size is a multiple of its alignment. Each copy has its own.
-        program_module.aligned_bytes = lambda size, at_end=at_end: guarded(size, at_end)
+        entry_module.aligned_bytes = lambda size, at_end=at_end: guarded(size, at_end)
         program = pickle.loads(kept)
         inputs = [guarded_like(array, at_end) for array in arrays]
         for copy, array in zip(inputs, arrays, strict=True):

@@ -36,7 +36,7 @@ from stepwell.core.ir.verification import VerificationError
 from stepwell.core.messages.diagnostics import OperationError, StepwellError
 from stepwell.reference import LoopFault, ReferenceFailure
 from stepwell.runtime.errors import CompileError, ExecutionError
-from stepwell.runtime.program import program as program_module
+from stepwell.runtime.program import bound_entry as entry_module
 from stepwell.testing import interpret
 
 NOT_PROVEN = "are not proven to be free of races"
@@ -81,7 +81,7 @@ def interpreted(program: HostileProgram) -> str:
 def native(program: HostileProgram, level: int, at_end: bool) -> str:
     """Returns what becomes of a program natively. Raises `Unexpected` where that must not be."""
     # Pages of `guarded` are shared with children, so nothing else of this process may get them.
-    with patch.object(program_module, "aligned_bytes", lambda size: guarded(size, at_end)):
+    with patch.object(entry_module, "aligned_bytes", lambda size: guarded(size, at_end)):
         return _native(program, level, at_end)
 
 

@@ -60,7 +60,7 @@ def matmul_n_bits(
     _check_numbers("scales", scale)
     zeros = _zero_points(b, zero_points, scale, bits, N, blocks)
     if bits == 2:
-        packed, bits = _as_four_bits(b, packed), 4
+        packed, bits = _as_four_bits(b, packed, (N, blocks * block_size // 2)), 4
     matrix = PackedMatrix(packed, scale, zeros, K, bits, block_size)
     groups = None if g_idx is None else _groups(b, g_idx, K, blocks, block_size)
     result = product_with(b, x, matrix, groups, rounded=accuracy_level == LEVELS.stop - 1)
@@ -115,7 +115,7 @@ def _zero_points(b: GraphBuilder, value: Value | None, scale: Value, bits: int, 
     return KnownValue(np.ascontiguousarray(numbers[:, :blocks]))
 
 
-def _as_four_bits(b: GraphBuilder, packed: Value) -> Value:
+def _as_four_bits(b: GraphBuilder, packed: Value, shape: tuple[int, int]) -> Value:
     """Returns numbers of 2 bits with 4 bits each, for which there are kernels. It is done as weights are loaded."""
 
     def pair(low: int) -> Value:
@@ -123,7 +123,7 @@ def _as_four_bits(b: GraphBuilder, packed: Value) -> Value:
         return b.bitwise_or(first, b.left_shift(second, 4))
 
     halves = [b.expand_dims(pair(low), axis=(2,)) for low in (0, 4)]
-    return in_shape(b, b.concat(*halves, axis=2), (packed.shape[0], (packed.shape[1] or 0) * 2))
+    return in_shape(b, b.concat(*halves, axis=2), shape)
 
 
 def _groups(b: GraphBuilder, g_idx: Value, K: int, blocks: int, block_size: int) -> Value:
