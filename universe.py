@@ -131,6 +131,7 @@ EXTENSIONS: dict[str, dict[str, str]] = {
         "quantised-scales": "rewrites.quantised.scales",
         "quantised-moves": "rewrites.quantised.moves",
         "quantised-tables": "rewrites.quantised.tables",
+        "quantised-by-hand": "rewrites.quantised.by_hand",
         "quantised-joins": "rewrites.quantised.joins",
         "quantised-packed": "rewrites.quantised.packed",
         "legalization": "rewrites.simplify.legalization",

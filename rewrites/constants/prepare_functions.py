@@ -12,13 +12,19 @@ from ...core.ir.replacing import erase_op, replace_all_uses
 from ...core.messages.origins import fuse
 from ...core.passes.base import count
 from ...core.roles import PREPARE
+from ...dialects.graph.contraction import Conv2dOp, MatmulOp
 from ...dialects.traits import LoopSemantics, LoopTemplate, constant_kind, is_pure, may_fail
 from ...patterns.language.functions import NameSupply, functions_of, is_primitive, outlined
 from ...patterns.running.driver import program_order
 from .known_indices import indices_are_inside
 
+PRODUCTS = (MatmulOp, Conv2dOp)
+
 MOST_GROWTH = 2
 """A result with more elements than this times its largest operand is cheaper to make again than to read."""
+
+MOST_GROWTH_FOR_PRODUCTS = 16
+"""That of what a product reads, which lays its weights out before it runs: 2 bits of 32."""
 
 
 def move_to_prepare_functions(module: ModuleOp) -> None:
@@ -59,7 +65,23 @@ def _static_ops(ops: list[Operation]) -> set[Operation]:
         owners = [value.owner for value in op.operands]
         if owners and all(_is_leaf(owner) or owner in static for owner in owners) and _may_move(op):
             static.add(op)
-    return static
+    large = {op for op in static if _growth(op) > MOST_GROWTH}
+    return static if not large else static - _without_products(ops, static, large)
+
+
+def _without_products(ops: list[Operation], static: set[Operation], large: set[Operation]) -> set[Operation]:
+    """Returns the ops that are `large` and that no product reads, through any others, and all that needs them."""
+    read_by_product: set[Operation] = set()
+    for op in reversed(ops):
+        users = {use.operation for result in op.results for use in result.uses}
+        reads = any(isinstance(user, PRODUCTS) if user not in static else user in read_by_product for user in users)
+        if reads and (op not in large or _growth(op) <= MOST_GROWTH_FOR_PRODUCTS):
+            read_by_product.add(op)
+    left: set[Operation] = set()
+    for op in ops:
+        if op in large - read_by_product or any(value.owner in left for value in op.operands):
+            left.add(op)
+    return left
 
 
 def _may_move(op: Operation) -> bool:
@@ -67,9 +89,13 @@ def _may_move(op: Operation) -> bool:
         return False
     if may_fail(op) and not indices_are_inside(op):
         return False
+    return min(_elements(result) for result in op.results) >= 0
+
+
+def _growth(op: Operation) -> float:
+    """Returns how many times the elements of its largest operand the largest result has."""
     largest = max(_elements(value) for value in op.operands)
-    sizes = [_elements(result) for result in op.results]
-    return min(sizes) >= 0 and max(sizes) <= MOST_GROWTH * max(largest, 1)
+    return max(_elements(result) for result in op.results) / max(largest, 1)
 
 
 def _elements(value: SSAValue) -> int:

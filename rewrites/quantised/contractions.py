@@ -67,6 +67,13 @@ def byte_or_less(match: Match, thing: Thing) -> bool:
     return dtype_of(as_value(thing)) in (*BYTES, *SMALL_INTEGERS)
 
 
+@condition("left-zero-point", otherwise="the {1} is not one number, or not a known one of words")
+def left_zero_point(match: Match, left: Thing, zero: Thing) -> bool:
+    """The zero point of the left operand is one number, which for words is known."""
+    value = as_value(zero)
+    return splat_number(value) is not None or (dtype_of(as_value(left)) in BYTES and not shape_of(value))
+
+
 @condition("float32")
 def float32(match: Match, thing: Thing) -> bool:
     """The elements are of type f32."""
@@ -164,7 +171,8 @@ def integer_conv2d(match: Match, op: Conv2dOp, data: DequantizeOp, kernel: Dequa
     window has as many terms.
     """
     weights = signed(match, kernel)
-    sums = [_sums_of_conv2d(match, op, *part, kernel, *weights) for part in parts(match, data)]
+    known = [(part, zero) for part, zero in parts(match, data) if isinstance(zero, int)]
+    sums = [_sums_of_conv2d(match, op, *each, kernel, *weights) for each in known]
     scales = kernel.operands[1]
     if shape_of(scales):
         scales = reshaped(match, scales, _spread(op))
@@ -200,7 +208,7 @@ def _sums_of_conv2d(
     if other != 0:
         windows = sums_of_windows(match, image, shape_of(weights), inside)
         other = other if isinstance(other, int) else reshaped(match, other, _spread(op))
-        sums = emit(match, "subtract", sums, added_by_right(match, other, windows, zero * _terms(op)))
+        sums = emit(match, "subtract", sums, added_by_right(match, other, windows, zero, _terms(op)))
     return sums
 
 
@@ -277,7 +285,7 @@ def _sums_of_matmul(
     match: Match,
     op: MatmulOp,
     left: SSAValue,
-    a: int,
+    a: int | SSAValue,
     kernel: DequantizeOp,
     right: SSAValue,
     b: int | SSAValue,
@@ -285,13 +293,21 @@ def _sums_of_matmul(
 ) -> SSAValue:
     """Returns the sums of products of bytes, less what the zero points of both add."""
     less: list[SSAValue] = []
-    if a:
-        sums = sums_of_weight(match, kernel.operands[0], -1, a) if len(shape_of(right)) == 2 else None
-        less.append(times(match, a, sums_along(match, right, [-2])) if sums is None else sums)
+    if a != 0:
+        less.append(_added_by_left(match, a, kernel.operands[0], right))
     if b != 0 or is_exception:
-        less.append(added_by_right(match, b, sums_along(match, left, [-1]), a * _terms(op)))
+        less.append(added_by_right(match, b, sums_along(match, left, [-1]), a, _terms(op)))
     # Sums of rows come before the product of these rows, with which they are one chain in attention.
     sums = emit(match, "matmul", left, right, out_dtype="i32")
     for each in less:
         sums = emit(match, "subtract", sums, each)
     return sums
+
+
+def _added_by_left(match: Match, zero: int | SSAValue, kernel: SSAValue, right: SSAValue) -> SSAValue:
+    """Returns what the zero point of the left operand adds: its product with the sums of columns."""
+    factor = zero if isinstance(zero, int) else 1
+    sums = sums_of_weight(match, kernel, -1, factor) if len(shape_of(right)) == 2 else None
+    if sums is not None and isinstance(zero, int):
+        return sums
+    return times(match, zero, sums_along(match, right, [-2]) if sums is None else sums)

@@ -1,6 +1,20 @@
 // What is written on floats between dequantize and quantize becomes arithmetic on integers. The names say when a rule
 // runs: first those of integers that come back, then those of signs, of products, and of scales.
 
+// Weights that ops on floats dequantise.
+
+pattern.rule "dequantised-by-scale" doc "f32(q) * s = dequantize(q, s, 0) for constant integers q and scales s, one for each index of an axis or each block, or one for all" :
+  astype(%q) * %s => @dequantised-by-hand(%root, %q, %s)
+  where byte-or-less(%q), at-most-float32(%root), prepared(%q), prepared(%s)
+
+pattern.rule "dequantised-around-zeros" doc "(f32(q) - z) * s = dequantize(q, s, z) for constant integers q, scales s, and zero points z that are integers" :
+  (astype(%q) - %z) * %s => @dequantised-around(%root, %q, %s, %z)
+  where byte-or-less(%q), at-most-float32(%root), prepared(%q), prepared(%s)
+
+pattern.rule "dequantised-by-one" doc "f32(q) = dequantize(q, 1, 0) for constant integers q that products read from the right" :
+  astype(%q) => @dequantised-by-one(%root, %q)
+  where byte-or-less(%q), at-most-float32(%root), prepared(%q), right-of-products(%root)
+
 // Integers that come back from floats as they were, though they may have been moved.
 
 pattern.rule "returned-integers" doc "quantize(dequantize(q)) = q for one scale and zero point" :
@@ -84,7 +98,7 @@ pattern.rule "integer-matmul" quantised doc "matmul(dequantize(x), dequantize(w)
   : matmul(dequantize(%left_operand, %left_scale, %left_zero_point) as %left_side,
     dequantize(%right_operand, _, _) as %right_side) => @integer-matmul(%root, %left_side, %right_side)
   where float32(%root), {byte-or-word(%left_operand), byte(%right_operand), one-scale(%left_scale), sums-fit(%root),
-    known-zero-point(%left_zero_point), scales-of-outputs(%root, %right_side)}
+    left-zero-point(%left_operand, %left_zero_point), scales-of-outputs(%root, %right_side)}
     remark "kept on floats: {why}"
 
 pattern.rule "integer-groups" doc "conv2d(x, w) = i32(conv2d(f32(x), f32(w))) for bytes in groups of few channels, whose sums are numbers of f32"

@@ -8,21 +8,33 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
+from ...core.derived_weights import BYTES
 from ...core.ir.element_types import is_small_float
 from ...core.ir.walk import walk
 from ...core.passes.base import StepwellPass
+from ...dialects.traits import constant_kind
 from ...lazy_dataclass import dataclass
 from ...patterns.language.constants import element_type
 from ...patterns.language.functions import is_closed
 from ...patterns.running.driver import Driver
 from ...patterns.running.selection import selected
+from ...te.dtypes import SMALL_INTEGERS, is_float
+from ..inference.quantisation import dtype_of
 from ..shipped import shipped_rules
+from .moves import MOVES
 
-STAGES: Final = (("returned",), ("signed", "unsigned"), ("integer", "returned"), ("packed",), ("requantised", "scaled"))
+STAGES: Final = (
+    ("dequantised",),
+    ("returned",),
+    ("signed", "unsigned"),
+    ("integer", "returned"),
+    ("packed",),
+    ("requantised", "scaled"),
+)
 """
-What the names of rules begin with. Each stage runs to its end before the next: what comes back as it was needs no
-signs, moves part conversions that signs are read from, and scales stay comparable until products are formed. Weights
-stay packed where a product of bytes has not taken them.
+What the names of rules begin with. Each stage runs to its end before the next: weights that are dequantised by hand
+become like others, what comes back as it was needs no signs, moves part conversions that signs are read from, and
+scales stay comparable until products are formed. Weights stay packed where a product of bytes has not taken them.
 """
 
 
@@ -30,7 +42,19 @@ def _is_of_integers(op: Operation) -> bool:
     """Returns whether there are rules for an op alone."""
     if op.name == "graph.matmul_packed":
         return is_small_float(element_type(op.results[0].type))
+    if op.name == "graph.astype":
+        return _is_weight_of_integers(op)
     return op.name in ("graph.quantize", "graph.dequantize")
+
+
+def _is_weight_of_integers(op: Operation) -> bool:
+    """Returns whether integers of at most a byte become floats, and are a constant, a weight, or moved from there."""
+    source = op.operands[0]
+    if dtype_of(source) not in (*BYTES, *SMALL_INTEGERS) or not is_float(dtype_of(op.results[0])):
+        return False
+    while isinstance(owner := source.owner, Operation) and owner.name in MOVES:
+        source = owner.operands[0]
+    return isinstance(owner, Operation) and constant_kind(owner) in ("literal", "weight")
 
 
 @dataclass(frozen=True)

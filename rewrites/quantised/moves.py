@@ -27,7 +27,7 @@ from ...patterns.language.constants import splat_number
 from ...patterns.language.match import Index, Match, Session, as_value
 from ...patterns.language.registry import Thing, builder, condition
 from ...te.dtypes import TABLE, bit_width, is_integer, is_small_integer
-from ..inference.quantisation import dtype_of, shape_of
+from ..inference.quantisation import dtype_of, emit, shape_of
 
 FLIP: Final = 128
 """What an unsigned byte is greater by than the signed one of the same order."""
@@ -279,9 +279,26 @@ def one_scale(match: Match, thing: Thing) -> bool:
 def moves_scales(match: Match, op: Operation, real: DequantizeOp) -> bool:
     """One scale serves all elements, or the indices of the axis that has scales of its own stay those of one axis."""
     scale, found = real.operands[1], plain_properties(real)
-    if not shape_of(scale) or op.name == "graph.permute_dims":
+    if not shape_of(scale) or op.name == "graph.permute_dims" or _blocks_of_rows(op, real) is not None:
         return True
     return not found["block_size"] and _moved_axis(op, found["axis"] % len(shape_of(real.operands[0]))) is not None
+
+
+def _blocks_of_rows(op: Operation, real: DequantizeOp) -> tuple[int, ...] | None:
+    """
+    Returns the shape of scales after a reshape of integers whose every row has a scale. Rows become blocks of longer
+    ones. It is `None` for other ops and other scales.
+    """
+    given, made = shape_of(real.operands[0]), shape_of(op.results[0])
+    if not isinstance(op, ReshapeOp) or DYNAMIC_INDEX in (*given, *made) or min(*given, *made, 1) < 1:
+        return None
+    found, scales, rank = plain_properties(real), shape_of(real.operands[1]), len(given)
+    axis, row = found["axis"] % max(rank, 1), given[-1] if given else 1
+    if found["block_size"]:
+        of_rows = axis == rank - 1 and scales == (*given[:-1], 1)
+    else:
+        of_rows = rank > 1 and axis == rank - 2 and prod(given[:-2]) == 1
+    return (*made[:-1], made[-1] // row) if of_rows and made and not made[-1] % row else None
 
 
 def _moved_axis(op: Operation, axis: int) -> int | None:
@@ -315,23 +332,39 @@ def moved_integers(match: Match, op: Operation, real: DequantizeOp) -> Sequence[
     """A `graph.dequantize` of what `op` makes of integers."""
     if not moves_scales(match, op, real):
         return None
-    quantized, scale, zero = real.operands
+    quantized, *points = real.operands
     moved = match.create(op.name, [quantized, *op.operands[1:]], None, op.properties).results[0]
     axis, block_size = (plain_properties(real)[name] for name in ("axis", "block_size"))
-    if block_size:
-        scale = match.create(op.name, [scale], None, op.properties).results[0]
-        number = splat_number(zero)
-        if number is None:
-            zero = match.create(op.name, [zero], None, op.properties).results[0]
-        else:
-            zero = full(match, number, dtype_of(zero), shape_of(scale))
-    if shape_of(scale):
-        axis = _moved_axis(op, axis % len(shape_of(quantized)))
-        if axis is None:
+    if shape_of(points[0]):
+        kept = None if block_size and isinstance(op, ReshapeOp) else _moved_axis(op, axis % len(shape_of(quantized)))
+        rows = _blocks_of_rows(op, real) if kept is None else None
+        if rows is not None:
+            points = [_reshaped(match, each, rows) for each in points]
+            kept, block_size = len(rows) - 1, shape_of(quantized)[-1]
+        elif block_size:
+            points = _moved_like(match, op, points)
+        if kept is None:
             return None
+        axis = kept
     op_type: Any = type(real)
     properties = python_properties(op_type, {"axis": axis, "block_size": block_size})
-    return match.create(real.name, [moved, scale, zero], [op.results[0].type], properties).results
+    return match.create(real.name, [moved, *points], [op.results[0].type], properties).results
+
+
+def _moved_like(match: Match, op: Operation, points: Sequence[SSAValue]) -> list[SSAValue]:
+    """Returns scales and zero points of blocks, moved as `op` moves the integers."""
+    scale = match.create(op.name, [points[0]], None, op.properties).results[0]
+    number = splat_number(points[1])
+    if number is not None:
+        return [scale, full(match, number, dtype_of(points[1]), shape_of(scale))]
+    return [scale, match.create(op.name, [points[1]], None, op.properties).results[0]]
+
+
+def _reshaped(match: Match, value: SSAValue, shape: Sequence[int]) -> SSAValue:
+    number = splat_number(value)
+    if number is not None:
+        return full(match, number, dtype_of(value), shape)
+    return emit(match, "reshape", value, shape=list(shape))
 
 
 __all__ = ["FLIP", "full", "known_zero_point"]

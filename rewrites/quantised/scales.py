@@ -188,39 +188,39 @@ def offset_quantize(
 
 def product(match: Match, first: SSAValue, second: SSAValue) -> SSAValue:
     """Returns the product of two tensors."""
-    numbers, others = _literal(first), _literal(second)
+    numbers, others = literal(first), literal(second)
     if numbers is None or others is None:
         return emit(match, "multiply", first, second)
     with np.errstate(all="ignore"):
-        return _constant(match, numbers * others, dtype_of(first))
+        return constant(match, numbers * others, dtype_of(first))
 
 
 def _times(match: Match, value: SSAValue, number: float) -> SSAValue:
     """Returns the product of a tensor of f32 and a number."""
-    numbers = _literal(value)
+    numbers = literal(value)
     if numbers is None:
         return emit(match, "multiply", value, full(match, number, "f32"))
     with np.errstate(all="ignore"):
-        return _constant(match, numbers * np.float32(number), "f32")
+        return constant(match, numbers * np.float32(number), "f32")
 
 
 def reshaped(match: Match, value: SSAValue, shape: Sequence[int]) -> SSAValue:
     """Returns a tensor in another shape."""
     if list(shape_of(value)) == list(shape):
         return value
-    numbers = _literal(value)
+    numbers = literal(value)
     if numbers is None:
         return emit(match, "reshape", value, shape=list(shape))
-    return _constant(match, numbers.reshape(shape), dtype_of(value))
+    return constant(match, numbers.reshape(shape), dtype_of(value))
 
 
-def _literal(value: SSAValue) -> Array | None:
+def literal(value: SSAValue) -> Array | None:
     """Returns the elements of a constant, or `None` for another value."""
     owner = value.owner
     return array_of(owner) if isinstance(owner, ConstantOp | FullOp) else None
 
 
-def _constant(match: Match, array: Array, dtype: str) -> SSAValue:
+def constant(match: Match, array: Array, dtype: str) -> SSAValue:
     if array.ndim == 0:
         return full(match, array.item(), dtype)
     return match.add(constant_of(array, tensor_type(Shaped(array.shape, dtype)))).results[0]

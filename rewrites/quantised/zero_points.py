@@ -60,13 +60,15 @@ def signed(match: Match, op: DequantizeOp) -> tuple[SSAValue, int | SSAValue]:
     return emit(match, "astype", emit(match, "bitwise_xor", x, full(match, FLIP, "ui8")), dtype="i8"), zero
 
 
-def parts(match: Match, op: DequantizeOp) -> list[tuple[SSAValue, int]]:
+def parts(match: Match, op: DequantizeOp) -> list[tuple[SSAValue, int | SSAValue]]:
     """
-    Returns the bytes of a left operand as they are, with or without signs, and their zero point. Of words these are the
-    upper bytes and then the lower ones, both without signs, with the two bytes of the zero point.
+    Returns the bytes of a left operand as they are, with or without signs, and their zero point: a number, or where it
+    is not known a tensor of i32. Of words these are the upper bytes and then the lower ones, both without signs, with
+    the two bytes of the zero point.
     """
     x, number = op.operands[0], splat_number(op.operands[2])
-    assert number is not None
+    if number is None:
+        return [(x, converted(match, op.operands[2], "i32"))]
     zero = int(number)
     if dtype_of(x) not in WORDS:
         return [(x, zero)]
@@ -115,19 +117,25 @@ def sums_of_windows(match: Match, image: SSAValue, kernel: Sequence[int], proper
     return emit(match, "conv2d", sums, full(match, 1, "i32", window), **{**properties, "out_dtype": None})
 
 
-def times(match: Match, factor: int, sums: SSAValue, more: int = 0) -> SSAValue:
+def times(match: Match, factor: int | SSAValue, sums: SSAValue, more: int = 0) -> SSAValue:
     """
     Returns `factor * sums + more` in one op, which stays as it is for all numbers. So layers whose zero points differ
     share a kernel, also where one has 1 or -1.
     """
-    return emit(match, "ewise_fma", sums, full(match, factor, "i32"), full(match, more, "i32"))
+    other = full(match, factor, "i32") if isinstance(factor, int) else factor
+    return emit(match, "ewise_fma", sums, other, full(match, more, "i32"))
 
 
-def added_by_right(match: Match, zero: int | SSAValue, sums: SSAValue, least: int) -> SSAValue:
-    """Returns what the zero point of the right operand adds: `zero * (sums - least)`, of sums of the left one."""
+def added_by_right(match: Match, zero: int | SSAValue, sums: SSAValue, other: int | SSAValue, terms: int) -> SSAValue:
+    """
+    Returns what the zero point of the right operand adds: `zero * (sums - other * terms)`, with sums of the left one,
+    whose zero point is `other`.
+    """
+    if not isinstance(other, int):
+        sums, other = emit(match, "subtract", sums, times(match, terms, other)), 0
     if isinstance(zero, int):
-        return times(match, zero, sums, -zero * least)
-    return emit(match, "multiply", times(match, 1, sums, -least), zero)
+        return times(match, zero, sums, -zero * other * terms)
+    return emit(match, "multiply", times(match, 1, sums, -other * terms), zero)
 
 
 class RightZeros(Index):
