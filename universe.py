@@ -130,6 +130,8 @@ EXTENSIONS: dict[str, dict[str, str]] = {
         "quantised-contractions": "rewrites.quantised.contractions",
         "quantised-scales": "rewrites.quantised.scales",
         "quantised-moves": "rewrites.quantised.moves",
+        "quantised-takes": "rewrites.quantised.takes",
+        "quantised-widened": "rewrites.quantised.widened",
         "quantised-tables": "rewrites.quantised.tables",
         "quantised-by-hand": "rewrites.quantised.by_hand",
         "quantised-joins": "rewrites.quantised.joins",

@@ -23,7 +23,7 @@ from ...patterns.language.registry import Thing, builder, condition
 from ...te.dtypes import SMALL_INTEGERS
 from ..inference.quantisation import dtype_of, emit, shape_of
 from .moves import full
-from .scales import product, reshaped
+from .scales import is_prepared, product, reshaped
 from .zero_points import (
     WORDS,
     RightZeros,
@@ -53,6 +53,18 @@ LARGEST_EXACT: Final = 1 << 24
 def byte(match: Match, thing: Thing) -> bool:
     """The elements are of type i8 or ui8."""
     return dtype_of(as_value(thing)) in BYTES
+
+
+@condition("byte-of-weights", protects="cost", otherwise="the {1} is no tensor of bytes")
+def byte_of_weights(match: Match, op: Conv2dOp | MatmulOp, thing: Thing) -> bool:
+    """
+    The elements of the right operand are of type i8 or ui8, or integers of fewer bits. Few rows read those packed, as
+    they wait for memory.
+    """
+    value = as_value(thing)
+    if dtype_of(value) not in SMALL_INTEGERS or op.name != "graph.matmul" or not is_prepared(match, value):
+        return dtype_of(value) in (*BYTES, *SMALL_INTEGERS)
+    return prod(shape_of(op.operands[0])[:-1]) >= LEAST_EXTENT
 
 
 @condition("byte-or-word", otherwise="the {0} is no tensor of integers of 8 or 16 bits")

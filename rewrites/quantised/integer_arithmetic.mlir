@@ -1,5 +1,6 @@
 // What is written on floats between dequantize and quantize becomes arithmetic on integers. The names say when a rule
-// runs: first those of integers that come back, then those of signs, of products, and of scales.
+// runs: first those that give weights their form, and of integers that come back, then those of signs, of products, and
+// of scales.
 
 // Weights that ops on floats dequantise.
 
@@ -14,6 +15,20 @@ pattern.rule "dequantised-around-zeros" doc "(f32(q) - z) * s = dequantize(q, s,
 pattern.rule "dequantised-by-one" doc "f32(q) = dequantize(q, 1, 0) for constant integers q that products read from the right" :
   astype(%q) => @dequantised-by-one(%root, %q)
   where byte-or-less(%q), at-most-float32(%root), prepared(%q), right-of-products(%root)
+
+// Numbers of 16 bits become f32 where that leads to integers.
+
+pattern.rule "widened-conversions" rounding doc "f32(dequantize(q, s, z)) = dequantize(q, f32(s), z) for scales of f16 or bf16, in which a product is rounded" :
+  astype(dequantize(_, %s, _) as %real) => @dequantised-in-f32(%root, %real)
+  where float32(%root), small-float(%s)
+
+pattern.rule "widened-moves" doc "f(f16(dequantize(q))) = f16(dequantize(f(q))) where f moves elements of constant integers q" :
+  [permute_dims, reshape, expand_dims, squeeze, strided_slice](astype(dequantize(%q, _, _) as %real) as %cast)
+    => @moved-before-cast(%root, %cast, %real)
+  where prepared(%q), small-float(%root), moves-scales(%root, %real)
+
+pattern.rule "widened-products" rounding doc "x w = f16(f32(x) f32(w)) for dequantised w, as sums are formed in f32" :
+  [matmul, conv2d](_, _) => @product-in-f32(%root) where small-float(%root), has-integer-form(%root)
 
 // Integers that come back from floats as they were, though they may have been moved.
 
@@ -48,9 +63,9 @@ pattern.rule "integer-moves" doc "f(dequantize(q)) = dequantize(f(q)) where f mo
     => @moved-integers(%root, %real)
   where narrow(%real), moves-scales(%root, %real) remark "kept on floats: the scales do not move along"
 
-pattern.rule "integer-takes" doc "take(dequantize(q), i) = dequantize(take(q, i)) for one scale" :
-  [take, take_along_axis, gather_nd](dequantize(%q, %s, %z) as %real, %indices) => @moved-integers(%root, %real)
-  where one-scale(%s) remark "kept on floats: the scales do not move along"
+pattern.rule "integer-takes" doc "take(dequantize(q), i) = dequantize(take(q, i)) for one scale, or with the scales of the rows that are taken" :
+  [take, take_along_axis, gather_nd](dequantize(%q, %s, %z) as %real, %indices) => @taken-integers(%root, %real)
+  where takes-scales(%root, %real) remark "kept on floats: the scales do not move along"
 
 pattern.rule "integer-pads" doc "pad(dequantize(q), 0) = dequantize(pad(q, z)) for a known zero point z" :
   pad(dequantize(%q, %s, %z) as %real) => @padded-integers(%root, %real)
@@ -90,15 +105,15 @@ pattern.rule "integer-table-of-two" quantised doc "quantize(f(a, b)) is looked u
 pattern.rule "integer-conv2d" quantised doc "conv2d(dequantize(x), dequantize(w)) = f32(conv2d(x, w)) * scales - zero points * sums * scales"
   : conv2d(dequantize(%input, %input_scale, %input_zero_point) as %image,
     dequantize(%kernel, _, _) as %weights) => @integer-conv2d(%root, %image, %weights)
-  where float32(%root), {byte-or-word(%input), byte(%kernel), one-scale(%input_scale),
+  where float32(%root), {byte-or-word(%input), byte-of-weights(%root, %kernel), one-scale(%input_scale),
     known-zero-point(%input_zero_point), plain-in-groups(%root, %image, %weights), scales-of-outputs(%root, %weights),
     byte-kernel(%root), sums-fit(%root)} remark "kept on floats: {why}"
 
 pattern.rule "integer-matmul" quantised doc "matmul(dequantize(x), dequantize(w)) = f32(matmul(x, w)) * scales - zero points * sums * scales"
   : matmul(dequantize(%left_operand, %left_scale, %left_zero_point) as %left_side,
     dequantize(%right_operand, _, _) as %right_side) => @integer-matmul(%root, %left_side, %right_side)
-  where float32(%root), {byte-or-word(%left_operand), byte(%right_operand), one-scale(%left_scale), sums-fit(%root),
-    left-zero-point(%left_operand, %left_zero_point), scales-of-outputs(%root, %right_side)}
+  where float32(%root), {byte-or-word(%left_operand), byte-of-weights(%root, %right_operand), one-scale(%left_scale),
+    sums-fit(%root), left-zero-point(%left_operand, %left_zero_point), scales-of-outputs(%root, %right_side)}
     remark "kept on floats: {why}"
 
 pattern.rule "integer-groups" doc "conv2d(x, w) = i32(conv2d(f32(x), f32(w))) for bytes in groups of few channels, whose sums are numbers of f32"

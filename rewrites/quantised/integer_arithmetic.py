@@ -24,7 +24,7 @@ from ..shipped import shipped_rules
 from .moves import MOVES
 
 STAGES: Final = (
-    ("dequantised",),
+    ("dequantised", "widened"),
     ("returned",),
     ("signed", "unsigned"),
     ("integer", "returned"),

@@ -7,7 +7,7 @@ from math import prod
 from typing import Any, Final
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from ...dialects.graph.base import plain_properties, python_properties
 from ...dialects.graph.constants import FullOp
@@ -330,6 +330,11 @@ def _moved_axis(op: Operation, axis: int) -> int | None:
 @builder("moved-integers")
 def moved_integers(match: Match, op: Operation, real: DequantizeOp) -> Sequence[SSAValue] | None:
     """A `graph.dequantize` of what `op` makes of integers."""
+    return moved_conversion(match, op, real, op.results[0].type)
+
+
+def moved_conversion(match: Match, op: Operation, real: DequantizeOp, type_: Attribute) -> Sequence[SSAValue] | None:
+    """Returns a `graph.dequantize` of what `op` makes of integers, to a type. It is `None` where scales stay behind."""
     if not moves_scales(match, op, real):
         return None
     quantized, *points = real.operands
@@ -348,7 +353,7 @@ def moved_integers(match: Match, op: Operation, real: DequantizeOp) -> Sequence[
         axis = kept
     op_type: Any = type(real)
     properties = python_properties(op_type, {"axis": axis, "block_size": block_size})
-    return match.create(real.name, [moved, *points], [op.results[0].type], properties).results
+    return match.create(real.name, [moved, *points], [type_], properties).results
 
 
 def _moved_like(match: Match, op: Operation, points: Sequence[SSAValue]) -> list[SSAValue]:

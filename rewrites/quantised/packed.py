@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import prod
 from typing import Final
 
-from xdsl.dialects.builtin import Float32Type, TensorType, UnitAttr
+from xdsl.dialects.builtin import TensorType, UnitAttr
 from xdsl.ir import SSAValue
 
 from ...core.derived_weights import PACKED_SUFFIX
@@ -25,6 +25,7 @@ from ...te.dtypes import bit_width, integer_range, is_small_integer
 from ..fusion.numbers import APART
 from ..inference.quantisation import converted, dtype_of, emit, shape_of
 from .moves import full
+from .scales import is_at_most_float32
 
 LEAST_BLOCK: Final = 16
 """The least size of a block that kernels of packed weights take, of which all are multiples."""
@@ -33,8 +34,7 @@ LEAST_BLOCK: Final = 16
 @condition("at-most-float32", protects="cost")
 def at_most_float32(match: Match, thing: Thing) -> bool:
     """The elements are floats that kernels compute in f32: of type f32, f16 or bf16."""
-    type_ = element_type(as_value(thing).type)
-    return isinstance(type_, Float32Type) or is_small_float(type_)
+    return is_at_most_float32(as_value(thing))
 
 
 @condition("blocks-of-columns", protects="cost")

@@ -9,21 +9,23 @@ from math import inf
 from typing import Any
 
 import numpy as np
+from xdsl.dialects.builtin import Float32Type
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
+from ...core.ir.element_types import is_small_float
 from ...core.ir.kinds import is_kind
 from ...dialects.graph.constants import ConstantOp, FullOp
 from ...dialects.graph.quantisation import QuantizeOp
 from ...dialects.graph.shapes import Shaped
 from ...dialects.graph.signature import tensor_type
 from ...dialects.traits import LoopSemantics, constant_kind, is_pure
-from ...patterns.language.constants import splat_number
+from ...patterns.language.constants import element_type, splat_number
 from ...patterns.language.match import Index, Match, Session, as_value
 from ...patterns.language.registry import Thing, builder, condition
 from ...te.dtypes import bit_width, integer_range, is_integer
 from ...te.numeric import Array
 from ..constants.constant_values import array_of, constant_of
-from ..inference.quantisation import dtype_of, emit, shape_of
+from ..inference.quantisation import converted, dtype_of, emit, shape_of
 from .moves import full
 
 # pyright: reportPrivateUsage=false
@@ -103,10 +105,16 @@ def least_number(match: Match, thing: Thing) -> bool:
 
 @condition("not-one")
 def not_one(match: Match, thing: Thing) -> bool:
-    """The number is known, of type f32, normal as its reciprocal is, and not 1."""
+    """The number is known, of type f32, f16 or bf16, normal in f32 as its reciprocal is, and not 1."""
     number = splat_number(as_value(thing))
     known = isinstance(number, float) and number != 1 and 2.0**-100 < number < 2.0**100
-    return known and dtype_of(as_value(thing)) == "f32"
+    return known and is_at_most_float32(as_value(thing))
+
+
+def is_at_most_float32(value: SSAValue) -> bool:
+    """Returns whether the elements are floats that kernels compute in f32: of type f32, f16 or bf16."""
+    type_ = element_type(value.type)
+    return isinstance(type_, Float32Type) or is_small_float(type_)
 
 
 @condition("few-steps")
@@ -139,8 +147,14 @@ def _requantised(
 
 @builder("requantised")
 def requantised(match: Match, op: QuantizeOp, x: Thing, scale: Thing) -> Sequence[SSAValue] | None:
-    """The `graph.requantize` of x by one over the scale. Declines several zero points."""
-    return _requantised(match, op, as_value(x), full(match, _reciprocal(scale), "f32"))
+    """
+    The `graph.requantize` of x by one over the scale. Declines several zero points, and more than 8 bits of f16 and
+    bf16, whose quotients have no such steps.
+    """
+    value = as_value(x)
+    if dtype_of(value) != "f32" and bit_width(dtype_of(op.results[0])) > 8:
+        return None
+    return _requantised(match, op, converted(match, value, "f32"), full(match, _reciprocal(scale), "f32"))
 
 
 @builder("requantised-sums")

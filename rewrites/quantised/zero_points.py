@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from xdsl.ir import SSAValue
 
-from ...core.derived_weights import sums_key
+from ...core.derived_weights import BYTES, sums_key
 from ...core.ir.walk import ops_of
 from ...dialects.graph.base import plain_properties
 from ...dialects.graph.constants import WeightOp
@@ -56,7 +56,7 @@ def signed(match: Match, op: DequantizeOp) -> tuple[SSAValue, int | SSAValue]:
         zero = converted(match, zeros, "i32")
         zero = emit(match, "subtract", zero, full(match, shift, "i32")) if shift else zero
     if not shift:
-        return x, zero
+        return converted(match, x, "i8"), zero
     return emit(match, "astype", emit(match, "bitwise_xor", x, full(match, FLIP, "ui8")), dtype="i8"), zero
 
 
@@ -90,8 +90,10 @@ def sums_of_weight(match: Match, x: SSAValue, axis: int, factor: int) -> SSAValu
     Returns the sums of bytes with signs for each index of an axis, times a factor, where a weight has the bytes.
 
     A key of its own names them (`core.derived_weights`), so that no kernel need sum up the weight. The matrices of a
-    batch have none together.
+    batch have none together, and integers of fewer bits have none.
     """
+    if dtype_of(x) not in BYTES:
+        return None
     owner, rank = x.owner, len(shape_of(x))
     axis %= rank
     if isinstance(owner, PermuteDimsOp):

@@ -19,7 +19,7 @@ from . import own_programs as own_programs  # It registers its programs.
 from .choices import DTYPES, Impossible, Taste, small_shape
 from .hints import Hints, hints_of
 from .instances import Instance, InstanceMaker
-from .mixed_programs import GENERATORS
+from .weight_programs import GENERATORS
 
 NO_PROGRAM: Final = (
     Impossible,

@@ -14,6 +14,8 @@ BYTES: Final = ("i8", "ui8")
 
 WORDS: Final = ("i16", "ui16")
 
+SMALL: Final = ("i4", "ui4", "ui2")
+
 EDGE: Final = {"i8": (-128, 127), "ui8": (255, 0), "i16": (-32768, 32767), "ui16": (65535, 0)}
 """A number and a zero point as far apart as they can be."""
 
@@ -23,8 +25,13 @@ def _text(lines: list[str], arguments: Sequence[str], result: str) -> str:
     return f"func.func @main({', '.join(arguments)}) -> {result} {{\n{body}\n  func.return %y : {result}\n}}\n"
 
 
+def _zeros_of(dtype: str) -> tuple[int, ...]:
+    """Zero points that integers of a type may have."""
+    return (0, 1, 3) if dtype in SMALL else (0, 1, 3, 100)
+
+
 def _literal(choose: Chooser, name: str, dtype: str, extents: str = "") -> str:
-    number = choose.element((0, 100, 300, 20000) if dtype in WORDS else (0, 1, 3, 100))
+    number = choose.element((0, 100, 300, 20000) if dtype in WORDS else _zeros_of(dtype))
     return f"%{name} = graph.full {number} : tensor<{extents}{dtype}>"
 
 
@@ -47,7 +54,7 @@ class Program:
         if rarely(self.choose, 6):
             self.arguments.append(f"%{name}: tensor<{type_}>")
         elif extents and rarely(self.choose, 3):
-            several = _dense(self.choose, (0, 1, 3, 100), tuple(map(int, extents.split("x"))))
+            several = _dense(self.choose, _zeros_of(dtype), tuple(map(int, extents.split("x"))))
             self.lines.append(f"%{name} = graph.constant dense<{several}> : tensor<{type_}>")
         else:
             self.lines.append(_literal(self.choose, name, dtype, f"{extents}x" if extents else ""))
@@ -68,11 +75,12 @@ class Program:
             self.lines.append(_scales(self.choose, f"s{source}", self.real))
         self.zero_point(f"z{source}", f"{channels}{dtype}")
 
-    def dequantised(self, name: str, source: str, type_: str, channels: str, axis: int) -> None:
+    def dequantised(self, name: str, source: str, type_: str, channels: str, axis: int, block: int = 0) -> None:
         """`%name`, the real numbers of `%source`, whose scales and zero points are `%ssource` and `%zsource`."""
         dtype = type_.rpartition("x")[2]
         types = f"(tensor<{type_}>, tensor<{channels}{self.real}>, tensor<{channels}{dtype}>)"
-        self.lines.append(f"%{name} = graph.dequantize %{source}, %s{source}, %z{source}, axis = {axis} : {types}")
+        properties = f"axis = {axis}, block_size = {block}"
+        self.lines.append(f"%{name} = graph.dequantize %{source}, %s{source}, %z{source}, {properties} : {types}")
 
     def text(self, result: str) -> str:
         return _text(self.lines, self.arguments, result)
@@ -135,14 +143,16 @@ def _there_and_back(choose: Chooser, given: str, moves: Sequence[str], made: str
 
 
 def taken_of_bytes(choose: Chooser) -> str:
-    """What is taken of what bytes stand for, mostly of one scale."""
+    """What is taken of what bytes stand for, mostly of one scale or of one for each row or block."""
     dtype = choose.element((*BYTES, "i16"))
-    rows = "3x" if rarely(choose, 4) else ""
+    scales, place, block = choose.element(
+        (("", 0, 0), ("", 0, 0), ("3x", 0, 0), ("8x", 1, 0), ("3x2x", 1, 4), ("1x8x", 0, 3))
+    )
     program = Program(choose, arguments=[f"%q: tensor<3x8x{dtype}>"])
     program.lines.append("%i = graph.constant dense<[2, 0, 2, 1]> : tensor<4xi64>")
-    program.quantised_by("q", rows, dtype)
-    program.dequantised("r", "q", f"3x8x{dtype}", rows, 0)
-    axis = choose.element((0, 1))
+    program.quantised_by("q", scales, dtype)
+    program.dequantised("r", "q", f"3x8x{dtype}", scales, place, block)
+    axis = choose.element((0, 0, 1))
     program.lines.append(f"%y = graph.take %r, %i, axis = {axis} : (tensor<3x8xf32>, tensor<4xi64>)")
     return program.text(f"tensor<{'4x8' if axis == 0 else '3x4'}xf32>")
 
@@ -185,6 +195,7 @@ def product_of_bytes(choose: Chooser) -> str:
     """
     left, right = (choose.element(("i16", "i32") if rarely(choose, 8) else BYTES) for _ in range(2))
     left = choose.element(WORDS) if rarely(choose, 4) else left
+    right = choose.element(SMALL) if rarely(choose, 6) else right
     if rarely(choose, 8) and left in EDGE and right in BYTES:
         return _long_product(choose, left, right)
     program = Program(choose, choose.element(("f32", "f32", "f32", "f32", "f64")))

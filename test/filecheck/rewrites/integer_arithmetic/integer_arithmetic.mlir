@@ -262,6 +262,38 @@ func.func @integer_matmul_of_words(%x: tensor<3x8xui16>, %w: tensor<8x4xi8>, %s:
   func.return %y : tensor<3x4xf32>
 }
 
+/// Weights of 4 bits are bytes for 16 rows, and stay packed for fewer.
+// CHECK-LABEL: func.func @integer_matmul_of_four_bits(
+func.func @integer_matmul_of_four_bits(%x: tensor<16x32xui8>, %v: tensor<15x32xui8>) -> (tensor<16x4xf32>, tensor<15x4xf32>) {
+  // CHECK: %[[W:.*]] = graph.astype %w, dtype = i8 : (tensor<32x4xui4>) -> tensor<32x4xi8>
+  // CHECK: graph.matmul %x, %[[W]], out_dtype = i32
+  // CHECK: graph.matmul_packed
+  // REMARK: remark: {{.*}}kept on floats: the right operand is no tensor of bytes
+  %w = graph.weight "w" : tensor<32x4xui4>
+  %s = graph.full 0.5 : tensor<f32>
+  %zx = graph.full 3 : tensor<ui8>
+  %zw = graph.full 8 : tensor<ui4>
+  %b = graph.dequantize %w, %s, %zw : (tensor<32x4xui4>, tensor<f32>, tensor<ui4>)
+  %a = graph.dequantize %x, %s, %zx : (tensor<16x32xui8>, tensor<f32>, tensor<ui8>)
+  %y = graph.matmul %a, %b : (tensor<16x32xf32>, tensor<32x4xf32>)
+  %c = graph.dequantize %v, %s, %zx : (tensor<15x32xui8>, tensor<f32>, tensor<ui8>)
+  %z = graph.matmul %c, %b : (tensor<15x32xf32>, tensor<32x4xf32>)
+  func.return %y, %z : tensor<16x4xf32>, tensor<15x4xf32>
+}
+
+/// Words in a kernel have none on integers.
+// CHECK-LABEL: func.func @no_integer_conv2d_of_words(
+func.func @no_integer_conv2d_of_words(%x: tensor<1x16x4x4xui8>, %w: tensor<16x16x1x1xi16>, %s: tensor<f32>) -> tensor<1x16x4x4xf32> {
+  // CHECK: graph.conv2d %{{.*}} -> tensor<1x16x4x4xf32>
+  // REMARK: remark: {{.*}}kept on floats: the kernel is no tensor of bytes
+  %zx = graph.full 0 : tensor<ui8>
+  %zw = graph.full 0 : tensor<i16>
+  %a = graph.dequantize %x, %s, %zx : (tensor<1x16x4x4xui8>, tensor<f32>, tensor<ui8>)
+  %b = graph.dequantize %w, %s, %zw : (tensor<16x16x1x1xi16>, tensor<f32>, tensor<i16>)
+  %y = graph.conv2d %a, %b : (tensor<1x16x4x4xf32>, tensor<16x16x1x1xf32>)
+  func.return %y : tensor<1x16x4x4xf32>
+}
+
 /// Words to the right have no kernel.
 // CHECK-LABEL: func.func @no_integer_matmul_of_words_to_the_right(
 func.func @no_integer_matmul_of_words_to_the_right(%x: tensor<3x8xui8>, %w: tensor<8x4xi16>, %s: tensor<f32>) -> tensor<3x4xf32> {
@@ -275,11 +307,42 @@ func.func @no_integer_matmul_of_words_to_the_right(%x: tensor<3x8xui8>, %w: tens
   func.return %y : tensor<3x4xf32>
 }
 
-// CHECK-LABEL: func.func @no_integer_matmul(
-func.func @no_integer_matmul(%x: tensor<3x8xi8>, %w: tensor<8x4xi8>, %s: tensor<f32>, %z: tensor<i8>) -> tensor<3x4xf32> {
-  // CHECK: graph.matmul %{{.*}} -> tensor<3x4xf32>
-  // REMARK: remark: {{.*}}kept on floats: the left zero point is not known
+/// A left zero point that is not known, as of `DynamicQuantizeLinear`, is multiplied by the sums of columns.
+// CHECK-LABEL: func.func @integer_matmul_of_any_zero_point(
+func.func @integer_matmul_of_any_zero_point(%x: tensor<3x8xui8>, %s: tensor<f32>, %z: tensor<ui8>) -> tensor<3x4xf32> {
+  // CHECK: %[[Z:.*]] = graph.astype %z, dtype = i32
+  // CHECK: %[[SUMS:.*]] = graph.weight "w#sums{{.*}}" : tensor<4xi32>
+  // CHECK: %[[LESS:.*]] = graph.ewise_fma %[[SUMS]], %[[Z]], %{{.*}} : (tensor<4xi32>, tensor<i32>, tensor<i32>) -> tensor<4xi32>
+  // CHECK: %[[Y:.*]] = graph.matmul %x, %w, out_dtype = i32
+  // CHECK-NEXT: graph.subtract %[[Y]], %[[LESS]]
+  %a = graph.dequantize %x, %s, %z : (tensor<3x8xui8>, tensor<f32>, tensor<ui8>)
+  %w = graph.weight "w" : tensor<8x4xi8>
+  %zw = graph.full 0 : tensor<i8>
+  %b = graph.dequantize %w, %s, %zw : (tensor<8x4xi8>, tensor<f32>, tensor<i8>)
+  %y = graph.matmul %a, %b : (tensor<3x8xf32>, tensor<8x4xf32>)
+  func.return %y : tensor<3x4xf32>
+}
+
+/// It counts once for each term, where the right zero point is not 0 either.
+// CHECK-LABEL: func.func @integer_matmul_of_two_zero_points(
+func.func @integer_matmul_of_two_zero_points(%x: tensor<3x8xi8>, %w: tensor<8x4xi8>, %s: tensor<f32>, %z: tensor<i8>) -> tensor<3x4xf32> {
+  // CHECK: %[[ROWS:.*]] = graph.sum %{{.*}}, axis = [-1], keepdims = true : (tensor<3x8xi32>) -> tensor<3x1xi32>
+  // CHECK: %[[TERMS:.*]] = graph.ewise_fma %{{.*}} : (tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<i32>
+  // CHECK: graph.subtract %[[ROWS]], %[[TERMS]]
+  // CHECK: graph.matmul %x, %w, out_dtype = i32
   %a = graph.dequantize %x, %s, %z : (tensor<3x8xi8>, tensor<f32>, tensor<i8>)
+  %zw = graph.full 3 : tensor<i8>
+  %b = graph.dequantize %w, %s, %zw : (tensor<8x4xi8>, tensor<f32>, tensor<i8>)
+  %y = graph.matmul %a, %b : (tensor<3x8xf32>, tensor<8x4xf32>)
+  func.return %y : tensor<3x4xf32>
+}
+
+/// Words are two bytes, which a zero point is cut into when it is known.
+// CHECK-LABEL: func.func @no_integer_matmul(
+func.func @no_integer_matmul(%x: tensor<3x8xi16>, %w: tensor<8x4xi8>, %s: tensor<f32>, %z: tensor<i16>) -> tensor<3x4xf32> {
+  // CHECK: graph.matmul %{{.*}} -> tensor<3x4xf32>
+  // REMARK: remark: {{.*}}kept on floats: the left zero point is not one number, or not a known one of words
+  %a = graph.dequantize %x, %s, %z : (tensor<3x8xi16>, tensor<f32>, tensor<i16>)
   %zw = graph.full 3 : tensor<i8>
   %b = graph.dequantize %w, %s, %zw : (tensor<8x4xi8>, tensor<f32>, tensor<i8>)
   %y = graph.matmul %a, %b : (tensor<3x8xf32>, tensor<8x4xf32>)

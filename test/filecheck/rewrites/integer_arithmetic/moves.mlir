@@ -67,14 +67,39 @@ func.func @no_integer_moves_of_sums(%b: tensor<4xi32>, %s: tensor<4xf32>) -> ten
   func.return %y : tensor<4x1x1xf32>
 }
 
+/// Rows become blocks of longer rows.
+// CHECK-LABEL: func.func @rows_that_become_blocks(
+func.func @rows_that_become_blocks(%w: tensor<4x8xi8>, %s: tensor<4xf32>, %z: tensor<4xi8>) -> tensor<2x16xf32> {
+  // CHECK-NEXT: %[[M:.*]] = graph.reshape %w, shape = [2, 16]
+  // CHECK-NEXT: %[[S:.*]] = graph.reshape %s, shape = [2, 2] : (tensor<4xf32>) -> tensor<2x2xf32>
+  // CHECK-NEXT: %[[Z:.*]] = graph.reshape %z, shape = [2, 2] : (tensor<4xi8>) -> tensor<2x2xi8>
+  // CHECK-NEXT: graph.dequantize %[[M]], %[[S]], %[[Z]], block_size = 8 : {{.*}} -> tensor<2x16xf32>
+  %d = graph.dequantize %w, %s, %z, axis = 0 : (tensor<4x8xi8>, tensor<4xf32>, tensor<4xi8>)
+  %y = graph.reshape %d, shape = [2, 16] : (tensor<4x8xf32>)
+  func.return %y : tensor<2x16xf32>
+}
+
+/// So do blocks that are whole rows, of which a matrix is one of a batch.
+// CHECK-LABEL: func.func @blocks_that_are_rows(
+func.func @blocks_that_are_rows(%w: tensor<2x3x8xui4>, %s: tensor<2x3x1xf32>) -> tensor<2x24xf32> {
+  // CHECK: %[[M:.*]] = graph.reshape %w, shape = [2, 24]
+  // CHECK-NEXT: %[[S:.*]] = graph.reshape %s, shape = [2, 3] : (tensor<2x3x1xf32>) -> tensor<2x3xf32>
+  // CHECK-NEXT: graph.dequantize %[[M]], %[[S]], %{{.*}}, block_size = 8 : (tensor<2x24xui4>, tensor<2x3xf32>, tensor<2x3xui4>)
+  %z = graph.full 7 : tensor<2x3x1xui4>
+  %d = graph.dequantize %w, %s, %z, axis = 2, block_size = 8 : (tensor<2x3x8xui4>, tensor<2x3x1xf32>, tensor<2x3x1xui4>)
+  %y = graph.reshape %d, shape = [2, 24] : (tensor<2x3x8xf32>)
+  func.return %y : tensor<2x24xf32>
+}
+
+/// Rows of 4 do not hold blocks of 8.
 // CHECK-LABEL: func.func @no_integer_moves(
-func.func @no_integer_moves(%w: tensor<4x8xi8>, %s: tensor<4xf32>, %z: tensor<4xi8>) -> tensor<32xf32> {
+func.func @no_integer_moves(%w: tensor<4x8xi8>, %s: tensor<4xf32>, %z: tensor<4xi8>) -> tensor<8x4xf32> {
   // CHECK-NEXT: graph.dequantize
   // CHECK-NEXT: graph.reshape
   // REMARK: remark: {{.*}}kept on floats: the scales do not move along
   %d = graph.dequantize %w, %s, %z, axis = 0 : (tensor<4x8xi8>, tensor<4xf32>, tensor<4xi8>)
-  %y = graph.reshape %d, shape = [32] : (tensor<4x8xf32>)
-  func.return %y : tensor<32xf32>
+  %y = graph.reshape %d, shape = [8, 4] : (tensor<4x8xf32>)
+  func.return %y : tensor<8x4xf32>
 }
 
 /// Bytes that are moved and converted back by the same scale have never been floats.
@@ -127,12 +152,46 @@ func.func @integer_takes(%q: tensor<4x8xi8>, %s: tensor<f32>, %z: tensor<i8>, %i
   func.return %t : tensor<3x8xf32>
 }
 
+/// The scales of rows are taken as well, and are blocks of one row then.
+// CHECK-LABEL: func.func @integer_takes_of_rows(
+func.func @integer_takes_of_rows(%q: tensor<4x8xi8>, %s: tensor<4xf32>, %z: tensor<4xi8>, %i: tensor<2x3xi64>) -> tensor<2x3x8xf32> {
+  // CHECK-NEXT: %[[T:.*]] = graph.take %q, %i, axis = 0 : (tensor<4x8xi8>, tensor<2x3xi64>) -> tensor<2x3x8xi8>
+  // CHECK-NEXT: %[[S:.*]] = graph.take %s, %i, axis = 0 : (tensor<4xf32>, tensor<2x3xi64>) -> tensor<2x3xf32>
+  // CHECK-NEXT: %[[Z:.*]] = graph.take %z, %i, axis = 0
+  // CHECK-NEXT: %[[S1:.*]] = graph.expand_dims %[[S]], axis = [-1] : (tensor<2x3xf32>) -> tensor<2x3x1xf32>
+  // CHECK-NEXT: %[[Z1:.*]] = graph.expand_dims %[[Z]], axis = [-1]
+  // CHECK-NEXT: graph.dequantize %[[T]], %[[S1]], %[[Z1]], axis = 2, block_size = 8 : {{.*}} -> tensor<2x3x8xf32>
+  %d = graph.dequantize %q, %s, %z, axis = 0 : (tensor<4x8xi8>, tensor<4xf32>, tensor<4xi8>)
+  %t = graph.take %d, %i, axis = 0 : (tensor<4x8xf32>, tensor<2x3xi64>)
+  func.return %t : tensor<2x3x8xf32>
+}
+
+// CHECK-LABEL: func.func @integer_takes_of_blocks(
+func.func @integer_takes_of_blocks(%q: tensor<4x8xui4>, %s: tensor<4x2xf32>, %z: tensor<4x2xui4>, %i: tensor<?xi64>) -> tensor<?x8xf32> {
+  // CHECK-NEXT: %[[T:.*]] = graph.take %q, %i, axis = 0 : (tensor<4x8xui4>, tensor<?xi64>) -> tensor<?x8xui4>
+  // CHECK-NEXT: %[[S:.*]] = graph.take %s, %i, axis = 0
+  // CHECK-NEXT: %[[Z:.*]] = graph.take %z, %i, axis = 0
+  // CHECK-NEXT: graph.dequantize %[[T]], %[[S]], %[[Z]], block_size = 4 : {{.*}} -> tensor<?x8xf32>
+  %d = graph.dequantize %q, %s, %z, axis = 1, block_size = 4 : (tensor<4x8xui4>, tensor<4x2xf32>, tensor<4x2xui4>)
+  %t = graph.take %d, %i, axis = 0 : (tensor<4x8xf32>, tensor<?xi64>)
+  func.return %t : tensor<?x8xf32>
+}
+
+/// Columns are taken, rows that are blocks, and rows with scales of columns.
 // CHECK-LABEL: func.func @no_integer_takes(
-func.func @no_integer_takes(%q: tensor<4x8xi8>, %s: tensor<4xf32>, %z: tensor<4xi8>, %i: tensor<3xi64>) -> tensor<3x8xf32> {
+func.func @no_integer_takes(%q: tensor<8x8xi8>, %s: tensor<8xf32>, %z: tensor<8xi8>, %b: tensor<2x8xf32>, %c: tensor<2x8xi8>, %i: tensor<3xi64>) -> (tensor<8x3xf32>, tensor<3x8xf32>, tensor<3x8xf32>) {
   // CHECK-NEXT: graph.dequantize
   // CHECK-NEXT: graph.take
   // REMARK: remark: {{.*}}kept on floats: the scales do not move along
-  %d = graph.dequantize %q, %s, %z, axis = 0 : (tensor<4x8xi8>, tensor<4xf32>, tensor<4xi8>)
-  %t = graph.take %d, %i, axis = 0 : (tensor<4x8xf32>, tensor<3xi64>)
-  func.return %t : tensor<3x8xf32>
+  %d = graph.dequantize %q, %s, %z, axis = 0 : (tensor<8x8xi8>, tensor<8xf32>, tensor<8xi8>)
+  %t = graph.take %d, %i, axis = 1 : (tensor<8x8xf32>, tensor<3xi64>)
+  // CHECK-NEXT: graph.dequantize
+  // CHECK-NEXT: graph.take
+  %e = graph.dequantize %q, %b, %c, axis = 0, block_size = 4 : (tensor<8x8xi8>, tensor<2x8xf32>, tensor<2x8xi8>)
+  %u = graph.take %e, %i, axis = 0 : (tensor<8x8xf32>, tensor<3xi64>)
+  // CHECK-NEXT: graph.dequantize
+  // CHECK-NEXT: graph.take
+  %f = graph.dequantize %q, %s, %z, axis = 1 : (tensor<8x8xi8>, tensor<8xf32>, tensor<8xi8>)
+  %v = graph.take %f, %i, axis = 0 : (tensor<8x8xf32>, tensor<3xi64>)
+  func.return %t, %u, %v : tensor<8x3xf32>, tensor<3x8xf32>, tensor<3x8xf32>
 }

@@ -120,6 +120,20 @@ func.func @no_requantised_sums_that_grow(%x: tensor<4x1xi32>) -> tensor<4x2xi8> 
 
 /// Steps of 32 bits are more than f32 counts. Each channel has a zero point of its own, or a scale of its own. The
 /// reciprocal of the scale is an infinity.
+/// Numbers of f16 are multiplied in f32. Quotients of f16 have no steps of 16 bits, so these stay.
+// CHECK-LABEL: func.func @scaled_by_reciprocal_of_f16(
+// CHECK: %[[X:.*]] = graph.astype %x, dtype = f32 : (tensor<4x2xf16>) -> tensor<4x2xf32>
+// CHECK-NEXT: graph.requantize %[[X]], %{{.*}}, %z : (tensor<4x2xf32>, tensor<f32>, tensor<i8>) -> tensor<4x2xi8>
+// CHECK-NEXT: graph.quantize %x
+func.func @scaled_by_reciprocal_of_f16(%x: tensor<4x2xf16>) -> (tensor<4x2xi8>, tensor<4x2xi16>) {
+  %s = graph.full 0.25 : tensor<f16>
+  %z = graph.full 3 : tensor<i8>
+  %w = graph.full 3 : tensor<i16>
+  %0 = graph.quantize %x, %s, %z : (tensor<4x2xf16>, tensor<f16>, tensor<i8>)
+  %1 = graph.quantize %x, %s, %w : (tensor<4x2xf16>, tensor<f16>, tensor<i16>)
+  func.return %0, %1 : tensor<4x2xi8>, tensor<4x2xi16>
+}
+
 // CHECK-LABEL: func.func @no_scaled_by_reciprocal(
 // CHECK-NOT: graph.requantize
 func.func @no_scaled_by_reciprocal(%x: tensor<4x2xf32>)
