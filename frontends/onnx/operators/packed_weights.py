@@ -56,7 +56,7 @@ def matmul_n_bits(
         raise ConversionError(f"scales is {scales.shaped}, expected elements of {x.dtype} as the input has")
     packed = _as_matrix(b, weights, "B", "ui8", N, blocks * block_size * bits // 8)
     scale = _as_matrix(b, scales, "scales", x.dtype, N, blocks)
-    _check_numbers(scale)
+    check_numbers(scale)
     zeros = b.full((), 2 ** (bits - 1), "ui8")
     if zero_points is not None:
         zeros = _zero_points(b, zero_points, bits, N, blocks)
@@ -100,12 +100,12 @@ def _as_matrix(b: GraphBuilder, value: Value, what: str, dtype: str, rows: int, 
     return value if value.shape == (rows, columns) else in_shape(b, value, (rows, columns))
 
 
-def _check_numbers(scale: Value) -> None:
+def check_numbers(scale: Value, what: str = "scales") -> None:
     """Raises for scales that make every result NaN."""
     found = scale.known
     if found is not None and not np.isfinite(np.asarray(found, np.float32)).all():
         place = tuple(int(index) for index in np.argwhere(~np.isfinite(np.asarray(found, np.float32)))[0])
-        raise ConversionError(f"scales has {np.asarray(found)[place]} at {place}, expected finite numbers")
+        raise ConversionError(f"{what} has {np.asarray(found)[place]} at {place}, expected finite numbers")
 
 
 def _zero_points(b: GraphBuilder, value: Value, bits: int, rows: int, blocks: int) -> Value:
