@@ -96,7 +96,7 @@ class Operands:
     zero_points: Value | None = None
 
     def layer(self, number: int, dtype: str, experts: int, outputs: int, inputs: int) -> Layer:
-        """Returns the product `number`. Raises `ConversionError` unless all is there and has the shape that it should."""
+        """Returns the product `number`. Raises `ConversionError` unless all is there and has its shape."""
         name = f"fc{number}"
         if self.weights is None:
             raise ConversionError(f"{name}_experts_weights is missing")
@@ -130,7 +130,9 @@ class Operands:
             _expect(self.zero_points, f"{name}_zero_points", "ui8", packed)
 
 
-def experts_of(b: GraphBuilder, x: Value, sizes: Sizes, operands: Sequence[Operands], activation: Activation) -> Experts:
+def experts_of(
+    b: GraphBuilder, x: Value, sizes: Sizes, operands: Sequence[Operands], activation: Activation
+) -> Experts:
     """Returns the experts. The inputs of the second product say how many numbers they have inside."""
     first, second, third = operands
     inner = _inner_size(b, second)

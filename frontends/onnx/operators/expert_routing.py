@@ -22,8 +22,9 @@ LEAST_WEIGHT: Final = 1e-8
 JITTER: Final = 0.01
 """Half the relative distance from the greatest score within which the sparse mixer counts others, as in Phi-3.5-MoE."""
 
-TALLEST: Final = 64
-"""The most rows of a tile. More of them make no product faster."""
+LOW: Final = 4
+TALLEST: Final = 32
+"""The rows of a tile where there are few, and the most. More of them make no product faster (measured on a Zen 5)."""
 
 
 @dataclass
@@ -101,8 +102,8 @@ class Tiles:
     """
     Rows of one expert each, in tiles of equal height. There are at most `most` tiles, and `count` of them at run time.
 
-    `experts` has the expert of each tile, `rows` the rows of the input in it, as `most x height`, and `places` where the
-    pairs of a row and an expert are, in the order of the routes.
+    `experts` has the expert of each tile, and `rows` the rows of the input in it, as `most x height`. `places` says
+    where the pairs of a row and an expert are, in the order of the routes; without it they are in that order.
     """
 
     count: int | Value
@@ -114,8 +115,13 @@ class Tiles:
 
 
 def height_of(pairs: int, experts: int) -> int:
-    """Returns the height of tiles: what an expert gets where all get the same, as a power of two."""
-    return min(1 << max(pairs // experts - 1, 0).bit_length(), TALLEST)
+    """
+    Returns the height of tiles: half of what an expert gets where all get the same, as a power of two.
+
+    Higher ones would have more places for nothing. Up to `LOW`, tiles of all that an expert gets are faster.
+    """
+    share = 1 << max(-(-pairs // experts) - 1, 0).bit_length()
+    return max(min(share, LOW), min(share // 2, TALLEST))
 
 
 def tiles_of(b: GraphBuilder, routes: Routes, experts: int, height: int) -> Tiles:

@@ -155,13 +155,16 @@ def _sum(b: GraphBuilder, x: Value, sizes: Sizes, routes: Routes, experts: Exper
 
     An expert whose weight is none adds nothing, though it may have given infinities.
     """
-    pairs = routes.count
+    shape = tuple(each or 0 for each in x.shape)
+    pairs, k = routes.count, routes.experts.shape[1] or 0
+    if not sizes.rows:
+        return b.full(shape, 0.0, x.dtype)
     tiles = tiles_of(b, routes, sizes.experts, height_of(pairs, sizes.experts))
     found = experts.of(b, b.reshape(x, shape=(sizes.rows, sizes.hidden)), tiles)
     if tiles.places is not None:
         found = b.take(found, tiles.places, axis=0)
-    parts = b.reshape(found, shape=(sizes.rows, pairs // max(sizes.rows, 1), sizes.hidden))
+    parts = b.reshape(found, shape=(sizes.rows, k, sizes.hidden))
     weights = b.expand_dims(routes.weights, axis=(2,))
     counted = b.where(b.greater(weights, routes.least), b.multiply(parts, weights), b.full((), 0.0, "f32"))
     total = b.sum(counted, axis=(1,))
-    return cast(b, b.reshape(total, shape=tuple(each or 0 for each in x.shape)), x.dtype)
+    return cast(b, b.reshape(total, shape=shape), x.dtype)
