@@ -1,5 +1,5 @@
 """
-What an expert does with its rows, and how this is done for the experts that are chosen, and for no others.
+The products of an expert with its rows, which are formed for the experts that are chosen, and for no others.
 
 The weights of an expert are a constant each, as the kernels have them in panels that are laid out when the program is
 loaded. A loop goes over tiles of rows, and branches lead to the products of the expert of a tile. Weights that are not
@@ -40,7 +40,7 @@ class Activation:
 
     @property
     def is_fused(self) -> bool:
-        """Whether one product gives both numbers of a pair."""
+        """Returns whether one product gives both numbers of a pair."""
         return self.name in GATED and self.fusion > 0
 
     def of(self, b: GraphBuilder, x: Value, other: Value | None) -> Value:
@@ -88,7 +88,7 @@ class Activation:
 
 @dataclass(frozen=True)
 class Packing:
-    """How weights are packed: bits, numbers with a scale of their own, and bits that rows are rounded to, or 0."""
+    """The form of packed weights: bits, the numbers that share a scale, and the bits that rows are rounded to, or 0."""
 
     bits: int
     block_size: int

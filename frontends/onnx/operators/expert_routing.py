@@ -1,5 +1,5 @@
 """
-Which experts each row goes to, with which weights, and the order in which this is done: tiles of rows of one expert.
+The experts that each row goes to, their weights, and the order of the work: tiles of rows of one expert.
 
 Sources: N. Shazeer et al., Outrageously Large Neural Networks: The Sparsely-Gated Mixture-of-Experts Layer, ICLR 2017.
 L. Liu et al., Sparse Backpropagation for MoE Training, 2023, and GRIN, 2024, for the sparse mixer.
@@ -37,7 +37,7 @@ class Routes:
 
     @property
     def count(self) -> int:
-        """How many pairs of a row and an expert there are."""
+        """The number of pairs of a row and an expert."""
         rows, k = self.experts.shape
         return (rows or 0) * (k or 0)
 

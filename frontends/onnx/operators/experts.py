@@ -30,7 +30,7 @@ ROUNDED: Final = 4
 """The `accuracy_level` that rounds rows to 8 bits."""
 
 MIXED: Final = 2
-"""How many experts of a row the sparse mixer chooses."""
+"""The number of experts that the sparse mixer chooses for a row."""
 
 
 @converter("MoE", domain=DOMAIN)
