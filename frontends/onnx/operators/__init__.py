@@ -37,6 +37,7 @@ THEMES = (
     "rotary",
     "cached_attention",
     "attention_fusions",
+    "experts",
     "losses",
     "training",
     "spectral",

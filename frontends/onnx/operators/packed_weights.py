@@ -16,7 +16,7 @@ from ..emitting.values import KnownValue
 from ..errors import ConversionError
 from ..registry import converter
 from ..value import Value
-from .packed_bits import unpacked
+from .packed_bits import as_four_bits, numbers_of
 from .packed_products import PackedMatrix, product_with
 from .quantized_fusions import DOMAIN
 from .signed_bytes import in_shape
@@ -57,10 +57,10 @@ def matmul_n_bits(
         raise ConversionError(f"scales is {scales.shaped}, expected elements of {x.dtype} as the input has")
     packed = _as_matrix(b, weights, "B", "ui8", N, blocks * block_size * bits // 8)
     scale = _as_matrix(b, scales, "scales", x.dtype, N, blocks)
-    _check_numbers("scales", scale)
+    check_numbers("scales", scale)
     zeros = _zero_points(b, zero_points, scale, bits, N, blocks)
     if bits == 2:
-        packed, bits = _as_four_bits(b, packed, (N, blocks * block_size // 2)), 4
+        packed, bits = as_four_bits(b, packed, (N, blocks * block_size // 2)), 4
     matrix = PackedMatrix(packed, scale, zeros, K, bits, block_size)
     groups = None if g_idx is None else _groups(b, g_idx, K, blocks, block_size)
     result = product_with(b, x, matrix, groups, rounded=accuracy_level == LEVELS.stop - 1)
@@ -88,7 +88,7 @@ def _as_matrix(b: GraphBuilder, value: Value, what: str, dtype: str, rows: int, 
     return value if value.shape == (rows, columns) else in_shape(b, value, (rows, columns))
 
 
-def _check_numbers(what: str, value: Value) -> None:
+def check_numbers(what: str, value: Value) -> None:
     """Raises for scales and zero points that make every result NaN."""
     found = value.known
     if found is not None and not np.isfinite(np.asarray(found, np.float32)).all():
@@ -102,28 +102,12 @@ def _zero_points(b: GraphBuilder, value: Value | None, scale: Value, bits: int, 
         return b.full((), 2 ** (bits - 1), "ui8")
     if value.dtype == scale.dtype:
         zeros = _as_matrix(b, value, "zero_points", scale.dtype, rows, blocks)
-        _check_numbers("zero_points", zeros)
+        check_numbers("zero_points", zeros)
         return zeros
     if value.dtype != "ui8":
         expected = f"ui8 with {bits} bits each, or {scale.dtype} as scales has"
         raise ConversionError(f"zero_points is {value.shaped}, expected elements of {expected}")
-    packed = _as_matrix(b, value, "zero_points", "ui8", rows, -(-blocks * bits // 8))
-    if (known := packed.known) is None:
-        return unpacked(b, packed, bits, blocks)
-    shifts = np.arange(0, 8, bits, dtype=np.uint8)
-    numbers = (np.asarray(known)[..., None] >> shifts & (2**bits - 1)).reshape(rows, -1)
-    return KnownValue(np.ascontiguousarray(numbers[:, :blocks]))
-
-
-def _as_four_bits(b: GraphBuilder, packed: Value, shape: tuple[int, int]) -> Value:
-    """Returns numbers of 2 bits with 4 bits each, for which there are kernels. It is done as weights are loaded."""
-
-    def pair(low: int) -> Value:
-        first, second = (b.bitwise_and(b.right_shift(packed, low + n), 3) for n in (0, 2))
-        return b.bitwise_or(first, b.left_shift(second, 4))
-
-    halves = [b.expand_dims(pair(low), axis=(2,)) for low in (0, 4)]
-    return in_shape(b, b.concat(*halves, axis=2), shape)
+    return numbers_of(b, _as_matrix(b, value, "zero_points", "ui8", rows, -(-blocks * bits // 8)), bits, blocks)
 
 
 def _groups(b: GraphBuilder, g_idx: Value, K: int, blocks: int, block_size: int) -> Value:
