@@ -9,6 +9,7 @@ from typing import Final
 
 import numpy as np
 
+from ....dialects.graph.shapes import compatible, text
 from ..emitting.graph_builder import GraphBuilder
 from ..emitting.values import KnownValue
 from ..errors import ConversionError
@@ -16,7 +17,8 @@ from ..registry import converter
 from ..value import Value
 from .convolution import convolve
 from .movement import pad_constant
-from .quantized import factor_of, rescaled
+from .quantized_operands import Operand, check_result, per_channel
+from .quantized_products import factor_of, rescaled
 from .signed_bytes import centred, check_bytes, in_shape, int32, signed, signed_zero, sums_of, times, wide_zero
 from .windows import Window, window_of
 
@@ -46,6 +48,7 @@ def conv_integer(
     strides: tuple[int, ...] | None = None,
 ) -> Value:
     """The convolution of `x - x_zero` with `w - w_zero`, in 32 bits."""
+    _check_operands(Operand("x", x, None, x_zero), Operand("w", w, None, w_zero))
     window = window_of(x, w.shape[2:], auto_pad, dilations, kernel_shape, pads, strides)
     return _conv(b, x, x_zero, w, w_zero, window, group)
 
@@ -71,20 +74,28 @@ def qlinear_conv(
     strides: tuple[int, ...] | None = None,
 ) -> Value:
     """The convolution of quantised images with quantised filters, plus a bias of 32-bit sums, quantised."""
+    _check_operands(Operand("x", x, x_scale, x_zero), Operand("w", w, w_scale, w_zero))
+    check_result("y", scale, zero_point)
+    if bias is not None and (bias.dtype != "i32" or not compatible(bias.shape, w.shape[:1])):
+        raise ConversionError(f"B is {bias.shaped}, expected {text(w.shape[:1])} elements of i32")
     window = window_of(x, w.shape[2:], auto_pad, dilations, kernel_shape, pads, strides)
     sums = _conv(b, x, x_zero, w, w_zero, window, group)
     if bias is not None:
         sums = b.add(sums, _per_channel(b, bias, x))
-    return rescaled(b, sums, factor_of(b, x_scale, _per_channel(b, w_scale, x), scale), zero_point)
+    factor = factor_of(b, in_shape(b, x_scale, ()), _per_channel(b, w_scale, x), scale)
+    return rescaled(b, sums, factor, zero_point)
+
+
+def _check_operands(x: Operand, w: Operand) -> None:
+    check_bytes(x.value, w.value)
+    x.check()
+    w.check(per_channel(w.value.shape))
 
 
 def _conv(
     b: GraphBuilder, x: Value, x_zero: Value | None, w: Value, w_zero: Value | None, window: Window, groups: int
 ) -> Value:
     """Convolves bytes. Padding has the value of the zero point, so that every window has as many terms."""
-    check_bytes(x, w)
-    if x_zero is not None and x_zero.shape not in ((), (1,)):
-        raise ConversionError(f"the zero point of the input is {x_zero.shaped}, expected one element")
     a_zero, c_zero = wide_zero(b, x_zero), signed_zero(b, w_zero, w.dtype)
     a_zero = None if a_zero is None else in_shape(b, a_zero, ())
     c = signed(b, w)

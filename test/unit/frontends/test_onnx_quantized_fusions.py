@@ -251,7 +251,7 @@ def test_what_is_refused() -> None:
     x = bytes_of(12, 2, 4, 4, 3)
     rows = operands("x", x[0, 0]) | RESULT
     attributes = {"channels_last": 1, "kernel_shape": [2]}
-    with pytest.raises(OnnxError, match="the input is tensor<4x3xui8>, expected rank 3, 4 or 5"):
+    with pytest.raises(OnnxError, match="the input is tensor<4x3xui8>, expected rank 3 or more"):
         stepwell.from_onnx(model_of("QLinearAveragePool", rows, version=1, domain=DOMAIN, **attributes))
     floats = {"x": x.astype(np.float32)}
     with pytest.raises(OnnxError, match="an operand is tensor<2x4x4x3xf32>, expected ui8 or i8"):
