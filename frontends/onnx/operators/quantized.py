@@ -86,16 +86,24 @@ def dequantize_linear(
     block_size: int = 0,
     output_dtype: int = 0,
 ) -> Value:
-    """`(x - zero_point) * scale`, in f32, in which the difference is exact for all but 32-bit integers."""
+    """
+    `(x - zero_point) * scale`, in f32, in which the difference is exact for all but 32-bit integers.
+
+    Where the result has another type than the scale, it is rounded to that type and not to the one of the scale: the
+    specification says that the type of the result is the precision of the product.
+    """
     if x.dtype not in CONVERTED:
         raise ConversionError(f"the input is {x.shaped}, expected one of {', '.join(QUANTIZED)}, i32")
     check_type("zero_point", zero_point, x, "the input")
     dtype = dtype_of_number(output_dtype) if output_dtype else scale.dtype
+    if output_dtype and dtype not in COMPUTED:
+        raise ConversionError(f"output_dtype is {dtype}, expected one of {', '.join(COMPUTED)}")
     axis, block_size = _granularity(x, scale, zero_point, axis, block_size)
     check_scale("scale", scale, divides=False)
-    if dtype == scale.dtype in COMPUTED and None not in scale.shape:
-        operands, places = _conversion(b, scale, zero_point, x.dtype, axis, block_size)
-        return b.dequantize(x, *operands, **places)
+    if scale.dtype in COMPUTED and None not in scale.shape:
+        steps = scale if dtype == scale.dtype else cast(b, scale, "f32")
+        operands, places = _conversion(b, steps, zero_point, x.dtype, axis, block_size)
+        return cast(b, b.dequantize(x, *operands, **places), dtype)
     value = cast(b, x, "f32")
     if zero_point is not None and not is_zero(zero_point):
         value = b.subtract(value, cast(b, _along(b, zero_point, x, axis, block_size), "f32"))
