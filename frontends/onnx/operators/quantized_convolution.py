@@ -16,7 +16,8 @@ from ..errors import ConversionError
 from ..registry import converter
 from ..value import Value
 from .convolution import convolve
-from .movement import pad_constant
+from .movement import channels_first, channels_last_of, pad_constant
+from .quantized_fusions import DOMAIN
 from .quantized_operands import Operand, check_result, per_channel
 from .quantized_products import factor_of, rescaled
 from .signed_bytes import centred, check_bytes, in_shape, int32, signed, signed_zero, sums_of, times, wide_zero
@@ -84,6 +85,49 @@ def qlinear_conv(
         sums = b.add(sums, _per_channel(b, bias, x))
     factor = factor_of(b, in_shape(b, x_scale, ()), _per_channel(b, w_scale, x), scale)
     return rescaled(b, sums, factor, zero_point)
+
+
+@converter("QLinearConv", domain=DOMAIN)
+def qlinear_conv_of_microsoft(
+    b: GraphBuilder,
+    x: Value,
+    x_scale: Value,
+    x_zero: Value,
+    w: Value,
+    w_scale: Value,
+    w_zero: Value,
+    scale: Value,
+    zero_point: Value,
+    bias: Value | None = None,
+    *,
+    auto_pad: str = "NOTSET",
+    channels_last: int = 0,
+    dilations: tuple[int, ...] | None = None,
+    group: int = 1,
+    kernel_shape: tuple[int, ...] | None = None,
+    pads: tuple[int, ...] | None = None,
+    strides: tuple[int, ...] | None = None,
+) -> Value:
+    """The same, where channels may be the last dimension of `x` and of the result. Filters stay as they are."""
+    found = qlinear_conv(
+        b,
+        channels_first(b, x) if channels_last else x,
+        x_scale,
+        x_zero,
+        w,
+        w_scale,
+        w_zero,
+        scale,
+        zero_point,
+        bias,
+        auto_pad=auto_pad,
+        dilations=dilations,
+        group=group,
+        kernel_shape=kernel_shape,
+        pads=pads,
+        strides=strides,
+    )
+    return channels_last_of(b, found) if channels_last else found
 
 
 def _check_operands(x: Operand, w: Operand) -> None:
