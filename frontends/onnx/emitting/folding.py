@@ -34,11 +34,13 @@ NEVER: Final = frozenset(
         "GRU",
         "LSTM",
         "DequantizeLinear",
+        "QuantizeLinear",
     }
 )
 """
 Operators that give something else each time, those of which the evaluator leaves attributes out, and what turns weights
-of bytes into floats, since rules look for the bytes.
+of bytes into floats, since rules look for the bytes. The evaluator takes scales that the converter of QuantizeLinear
+refuses.
 """
 
 GROWING: Final = frozenset(

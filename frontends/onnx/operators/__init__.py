@@ -25,6 +25,7 @@ THEMES = (
     "quantized",
     "quantized_convolution",
     "quantized_fusions",
+    "quantized_products",
     "packed_weights",
     "fused_layers",
     "fused_products",

@@ -21,7 +21,9 @@ from ..registry import converter
 from ..value import Value
 from .attention import Form, attend, heads_of, packed_heads, parted
 from .attention_masks import Window, bias_of, check_scores
-from .quantized_fusions import DOMAIN, matmul_integer_to_float
+from .quantized_fusions import DOMAIN
+from .quantized_operands import Operand
+from .quantized_products import real_product
 
 FILTER: float = -10000.0
 """The default of `mask_filter_value`."""
@@ -114,7 +116,8 @@ def quantised_attention(
 ) -> Any:
     """Returns the same of a projection of bytes. Its queries, keys and values are floats."""
     _check_plain(do_rotary, past_present_share_buffer)
-    projected = matmul_integer_to_float(b, x, weights, x_scale, weight_scale, x_zero, weight_zero, bias)
+    left, right = Operand("input", x, x_scale, x_zero), Operand("weight", weights, weight_scale, weight_zero)
+    projected = real_product(b, left, right, bias)
     return _self_attention(
         b,
         _columns(b, projected, None),

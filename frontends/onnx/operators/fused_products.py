@@ -19,6 +19,7 @@ from ..value import Value
 from . import activations as known
 from .contraction import gemm
 from .convolution import Ints, conv
+from .movement import channels_first, channels_last_of
 from .quantized_fusions import DOMAIN
 
 Floats = tuple[float, ...] | None
@@ -156,11 +157,9 @@ def nhwc_fused_conv(
     strides: Ints = None,
 ) -> Value:
     """The same with channels as the last dimension of `x`, `z` and the result. Filters are as in `FusedConv`."""
-    if x.rank < 3:
-        raise ConversionError(f"the input is {x.shaped}, expected rank 3 or more")
     found = conv(
         b,
-        b.permute_dims(x, axes=(0, x.rank - 1, *range(1, x.rank - 1))),
+        channels_first(b, x),
         w,
         bias,
         auto_pad=auto_pad,
@@ -170,8 +169,7 @@ def nhwc_fused_conv(
         pads=pads,
         strides=strides,
     )
-    images = b.permute_dims(found, axes=(0, *range(2, x.rank), 1))
-    return _finished(b, images, z, activation, activation_params)
+    return _finished(b, channels_last_of(b, found), z, activation, activation_params)
 
 
 def _finished(b: GraphBuilder, x: Value, z: Value | None, activation: str | None, given: Floats) -> Value:

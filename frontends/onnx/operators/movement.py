@@ -229,3 +229,15 @@ def _stretched(b: GraphBuilder, x: Value, axis: int, count: int) -> Value:
     shape = list(extents_of(x))
     shape[axis] = count
     return broadcast(b, x, shape)
+
+
+def channels_first(b: GraphBuilder, x: Value) -> Value:
+    """Returns images whose channels are the last dimension with channels as the second one."""
+    if x.rank < 3:
+        raise ConversionError(f"the input is {x.shaped}, expected rank 3 or more")
+    return b.permute_dims(x, axes=(0, x.rank - 1, *range(1, x.rank - 1)))
+
+
+def channels_last_of(b: GraphBuilder, x: Value) -> Value:
+    """Returns images whose channels are the second dimension with channels as the last one."""
+    return b.permute_dims(x, axes=(0, *range(2, x.rank), 1))

@@ -9,14 +9,17 @@ from typing import Final
 
 import numpy as np
 
+from ....dialects.graph.shapes import compatible, text
 from ..emitting.graph_builder import GraphBuilder
 from ..emitting.values import KnownValue
 from ..errors import ConversionError
 from ..registry import converter
 from ..value import Value
 from .convolution import convolve
-from .movement import pad_constant
-from .quantized import factor_of, rescaled
+from .movement import channels_first, channels_last_of, pad_constant
+from .quantized_fusions import DOMAIN
+from .quantized_operands import Operand, check_result, per_channel
+from .quantized_products import factor_of, rescaled
 from .signed_bytes import centred, check_bytes, in_shape, int32, signed, signed_zero, sums_of, times, wide_zero
 from .windows import Window, window_of
 
@@ -46,6 +49,7 @@ def conv_integer(
     strides: tuple[int, ...] | None = None,
 ) -> Value:
     """The convolution of `x - x_zero` with `w - w_zero`, in 32 bits."""
+    _check_operands(Operand("x", x, None, x_zero), Operand("w", w, None, w_zero))
     window = window_of(x, w.shape[2:], auto_pad, dilations, kernel_shape, pads, strides)
     return _conv(b, x, x_zero, w, w_zero, window, group)
 
@@ -71,20 +75,71 @@ def qlinear_conv(
     strides: tuple[int, ...] | None = None,
 ) -> Value:
     """The convolution of quantised images with quantised filters, plus a bias of 32-bit sums, quantised."""
+    _check_operands(Operand("x", x, x_scale, x_zero), Operand("w", w, w_scale, w_zero))
+    check_result("y", scale, zero_point)
+    if bias is not None and (bias.dtype != "i32" or not compatible(bias.shape, w.shape[:1])):
+        raise ConversionError(f"B is {bias.shaped}, expected {text(w.shape[:1])} elements of i32")
     window = window_of(x, w.shape[2:], auto_pad, dilations, kernel_shape, pads, strides)
     sums = _conv(b, x, x_zero, w, w_zero, window, group)
     if bias is not None:
         sums = b.add(sums, _per_channel(b, bias, x))
-    return rescaled(b, sums, factor_of(b, x_scale, _per_channel(b, w_scale, x), scale), zero_point)
+    factor = factor_of(b, in_shape(b, x_scale, ()), _per_channel(b, w_scale, x), scale)
+    return rescaled(b, sums, factor, zero_point)
+
+
+@converter("QLinearConv", domain=DOMAIN)
+def qlinear_conv_of_microsoft(
+    b: GraphBuilder,
+    x: Value,
+    x_scale: Value,
+    x_zero: Value,
+    w: Value,
+    w_scale: Value,
+    w_zero: Value,
+    scale: Value,
+    zero_point: Value,
+    bias: Value | None = None,
+    *,
+    auto_pad: str = "NOTSET",
+    channels_last: int = 0,
+    dilations: tuple[int, ...] | None = None,
+    group: int = 1,
+    kernel_shape: tuple[int, ...] | None = None,
+    pads: tuple[int, ...] | None = None,
+    strides: tuple[int, ...] | None = None,
+) -> Value:
+    """The same, where channels may be the last dimension of `x` and of the result. Filters stay as they are."""
+    found = qlinear_conv(
+        b,
+        channels_first(b, x) if channels_last else x,
+        x_scale,
+        x_zero,
+        w,
+        w_scale,
+        w_zero,
+        scale,
+        zero_point,
+        bias,
+        auto_pad=auto_pad,
+        dilations=dilations,
+        group=group,
+        kernel_shape=kernel_shape,
+        pads=pads,
+        strides=strides,
+    )
+    return channels_last_of(b, found) if channels_last else found
+
+
+def _check_operands(x: Operand, w: Operand) -> None:
+    check_bytes(x.value, w.value)
+    x.check()
+    w.check(per_channel(w.value.shape))
 
 
 def _conv(
     b: GraphBuilder, x: Value, x_zero: Value | None, w: Value, w_zero: Value | None, window: Window, groups: int
 ) -> Value:
     """Convolves bytes. Padding has the value of the zero point, so that every window has as many terms."""
-    check_bytes(x, w)
-    if x_zero is not None and x_zero.shape not in ((), (1,)):
-        raise ConversionError(f"the zero point of the input is {x_zero.shaped}, expected one element")
     a_zero, c_zero = wide_zero(b, x_zero), signed_zero(b, w_zero, w.dtype)
     a_zero = None if a_zero is None else in_shape(b, a_zero, ())
     c = signed(b, w)

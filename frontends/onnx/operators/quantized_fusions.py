@@ -8,6 +8,7 @@ All of it is one kernel. Source: the operator documentation of onnxruntime, Cont
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
@@ -16,16 +17,9 @@ from ..emitting.graph_builder import GraphBuilder
 from ..errors import ConversionError
 from ..registry import converter
 from ..value import Value
-from .quantized import (
-    dequantize_linear,
-    dynamic_quantize_linear,
-    matmul_integer,
-    quantize_linear,
-    requantized,
-    rescaled,
-)
+from .quantized import dequantize_linear, quantize_linear, requantized
+from .quantized_operands import Operand, check_result, check_type
 from .reduction import flattened
-from .signed_bytes import cast
 
 DOMAIN: Final = "com.microsoft"
 
@@ -35,16 +29,17 @@ converter("QuantizeLinear", domain=DOMAIN)(quantize_linear)
 converter("DequantizeLinear", domain=DOMAIN)(dequantize_linear)
 
 
-def _zero_of(b: GraphBuilder, zero_point: Value | None, like: Value) -> tuple[Value | None, str]:
-    """Returns a zero point as a scalar, and the element type that it says."""
-    if zero_point is None:
-        return None, "i8" if like.dtype == "i8" else "ui8"
-    return b.reshape(zero_point, shape=()) if zero_point.rank else zero_point, zero_point.dtype
+def real(b: GraphBuilder, operand: Operand) -> Value:
+    """Returns the numbers that an operand stands for, by one scale and zero point."""
+    operand.check()
+    assert operand.scale is not None
+    return dequantize_linear(b, operand.value, operand.scale, operand.zero_point)
 
 
-def quantised(b: GraphBuilder, x: Value, scale: Value, zero_point: Value | None, like: Value) -> Value:
-    """Quantises to the element type of the zero point, or without one to that of `like`."""
-    if zero_point is None and like.dtype == "i8":
+def quantised(b: GraphBuilder, x: Value, name: str, scale: Value, zero_point: Value | None, like: Operand) -> Value:
+    """Quantises the result `name` to the element type of `like`."""
+    check_result(name, scale, zero_point, like)
+    if zero_point is None and like.value.dtype == "i8":
         zero_point = b.constant(np.zeros((), np.int8))
     return quantize_linear(b, x, scale, zero_point)
 
@@ -61,16 +56,21 @@ def _binary(op: str) -> Callable[..., Value]:
         scale: Value,
         zero_point: Value | None = None,
     ) -> Value:
+        left, right = Operand("A", x, x_scale, x_zero), Operand("B", y, y_scale, y_zero)
+        check_type("B", y, x, "A")
         scales = [each.known for each in (x_scale, y_scale, scale)]
-        if any(each is None or each.size != 1 for each in scales):
-            found = getattr(b, op)(dequantize_linear(b, x, x_scale, x_zero), dequantize_linear(b, y, y_scale, y_zero))
-            return quantised(b, found, scale, zero_point, x)
+        if any(each is None for each in scales):
+            return quantised(b, getattr(b, op)(real(b, left), real(b, right)), "C", scale, zero_point, left)
+        for operand in (left, right):
+            operand.check()
+        check_result("C", scale, zero_point, left)
         # What is divided by in the end can divide the scales of the operands now, as it does in onnxruntime.
         first, second, last = (np.float32(np.asarray(each).reshape(())) for each in scales)
-        right = b.constant(np.asarray(second / last if op == "add" else second))
-        left = b.constant(np.asarray(first / last))
-        found = getattr(b, op)(dequantize_linear(b, x, left, x_zero), dequantize_linear(b, y, right, y_zero))
-        return requantized(b, found, *_zero_of(b, zero_point, x))
+        with np.errstate(over="ignore", under="ignore"):
+            found = np.asarray(first / last), np.asarray(second / last if op == "add" else second)
+        steps = [replace(each, scale=b.constant(scale)) for each, scale in zip((left, right), found, strict=True)]
+        zero = None if zero_point is None else b.reshape(zero_point, shape=()) if zero_point.rank else zero_point
+        return requantized(b, getattr(b, op)(*(real(b, each) for each in steps)), zero, x.dtype)
 
     return convert
 
@@ -95,7 +95,8 @@ def qlinear_sigmoid(
     b: GraphBuilder, x: Value, x_scale: Value, x_zero: Value, scale: Value, zero_point: Value | None = None
 ) -> Value:
     def value(x: Value) -> Value:
-        return quantised(b, b.sigmoid(dequantize_linear(b, x, x_scale, x_zero)), scale, zero_point, x)
+        operand = Operand("X", x, x_scale, x_zero)
+        return quantised(b, b.sigmoid(real(b, operand)), "Y", scale, zero_point, operand)
 
     return _tabulated(b, x, value, x_scale, x_zero, scale, zero_point)
 
@@ -111,8 +112,8 @@ def qlinear_leaky_relu(
     *,
     alpha: float = 0.01,
 ) -> Value:
-    real = b.leaky_relu(dequantize_linear(b, x, x_scale, x_zero), alpha=alpha)
-    return quantised(b, real, scale, zero_point, x)
+    operand = Operand("X", x, x_scale, x_zero)
+    return quantised(b, b.leaky_relu(real(b, operand), alpha=alpha), "Y", scale, zero_point, operand)
 
 
 @converter("QLinearSoftmax", domain=DOMAIN)
@@ -128,9 +129,10 @@ def qlinear_softmax(
     opset: int,
 ) -> Value:
     """Returns the quantised softmax. `opset` is the version of `Softmax` that it stands for."""
-    real = dequantize_linear(b, x, x_scale, x_zero)
-    found = b.softmax(real, axis=axis) if opset >= 13 else _FLATTENED_SOFTMAX(b, real, axis=axis)
-    return quantised(b, found, scale, zero_point, x)
+    operand = Operand("X", x, x_scale, x_zero)
+    numbers = real(b, operand)
+    found = b.softmax(numbers, axis=axis) if opset >= 13 else _FLATTENED_SOFTMAX(b, numbers, axis=axis)
+    return quantised(b, found, "Y", scale, zero_point, operand)
 
 
 @converter("QLinearConcat", domain=DOMAIN)
@@ -138,8 +140,11 @@ def qlinear_concat(b: GraphBuilder, scale: Value, zero_point: Value, *inputs: Va
     """Concatenates tensors, each given with its scale and zero point."""
     if not inputs or len(inputs) % 3:
         raise ConversionError(f"the node has {len(inputs)} inputs after the zero point, expected groups of 3")
-    parts = [dequantize_linear(b, *inputs[at : at + 3]) for at in range(0, len(inputs), 3)]
-    return quantize_linear(b, b.concat(*parts, axis=axis), scale, zero_point)
+    parts = [Operand(f"X{at // 3}", *inputs[at : at + 3]) for at in range(0, len(inputs), 3)]
+    for part in parts[1:]:
+        check_type(part.name, part.value, parts[0].value, parts[0].name)
+    found = b.concat(*(real(b, part) for part in parts), axis=axis)
+    return quantised(b, found, "Y", scale, zero_point, parts[0])
 
 
 @converter("QLinearWhere", domain=DOMAIN)
@@ -155,8 +160,9 @@ def qlinear_where(
     scale: Value,
     zero_point: Value,
 ) -> Value:
-    chosen = b.where(condition, dequantize_linear(b, x, x_scale, x_zero), dequantize_linear(b, y, y_scale, y_zero))
-    return quantize_linear(b, chosen, scale, zero_point)
+    first, second = Operand("X", x, x_scale, x_zero), Operand("Y", y, y_scale, y_zero)
+    check_type("Y", y, x, "X")
+    return quantised(b, b.where(condition, real(b, first), real(b, second)), "Z", scale, zero_point, first)
 
 
 @converter("QLinearReduceMean", domain=DOMAIN)
@@ -174,77 +180,6 @@ def qlinear_reduce_mean(
     """The mean along axes, or of everything where there are none. onnxruntime defines it, and runs it on no CPU."""
     if scale is None:
         raise ConversionError("reduced_scale is missing")
-    real = dequantize_linear(b, x, x_scale, x_zero)
-    found = b.mean(real, axis=axes or tuple(range(x.rank)), keepdims=bool(keepdims))
-    return quantised(b, found, scale, zero_point, x)
-
-
-# Products
-
-
-@converter("QGemm", domain=DOMAIN)
-def qgemm(
-    b: GraphBuilder,
-    x: Value,
-    x_scale: Value,
-    x_zero: Value,
-    y: Value,
-    y_scale: Value,
-    y_zero: Value,
-    z: Value | None = None,
-    scale: Value | None = None,
-    zero_point: Value | None = None,
-    *,
-    alpha: float = 1.0,
-    transA: int = 0,
-    transB: int = 0,
-) -> Value:
-    """
-    Returns `alpha * op(x) @ op(y) + z`, where `z` are 32-bit sums.
-
-    The result is quantised when there is a scale, else floats.
-    """
-    x = b.permute_dims(x, axes=(1, 0)) if transA else x
-    y = b.permute_dims(y, axes=(1, 0)) if transB else y
-    sums = matmul_integer(b, x, y, x_zero, y_zero)
-    if z is not None:
-        sums = b.add(sums, z)
-    factor = b.multiply(cast(b, x_scale, "f32"), cast(b, y_scale, "f32"))
-    if alpha != 1:
-        factor = b.multiply(factor, alpha)
-    if scale is None:
-        return b.multiply(b.astype(sums, dtype="f32"), factor)
-    real = b.divide(factor, cast(b, scale, "f32"))
-    if zero_point is None:
-        raise ConversionError("y_zero_point is missing, expected it with y_scale")
-    return rescaled(b, sums, real, zero_point)
-
-
-@converter("MatMulIntegerToFloat", domain=DOMAIN)
-def matmul_integer_to_float(
-    b: GraphBuilder,
-    x: Value,
-    y: Value,
-    x_scale: Value,
-    y_scale: Value,
-    x_zero: Value | None = None,
-    y_zero: Value | None = None,
-    bias: Value | None = None,
-) -> Value:
-    sums = b.astype(matmul_integer(b, x, y, x_zero, y_zero), dtype="f32")
-    found = b.multiply(sums, b.multiply(x_scale, y_scale))
-    return found if bias is None else b.add(found, bias)
-
-
-@converter("DynamicQuantizeMatMul", domain=DOMAIN)
-def dynamic_quantize_matmul(
-    b: GraphBuilder,
-    x: Value,
-    y: Value,
-    y_scale: Value,
-    y_zero: Value | None = None,
-    bias: Value | None = None,
-) -> Value:
-    """The product of floats, quantised by their range, and quantised weights."""
-    quantised, x_scale, x_zero = dynamic_quantize_linear(b, x)
-    return matmul_integer_to_float(b, quantised, y, x_scale, y_scale, x_zero, y_zero, bias)
+    operand = Operand("data", x, x_scale, x_zero)
+    found = b.mean(real(b, operand), axis=axes or tuple(range(x.rank)), keepdims=bool(keepdims))
+    return quantised(b, found, "reduced", scale, zero_point, operand)

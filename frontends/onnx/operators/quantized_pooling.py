@@ -7,12 +7,12 @@ Source: the operator documentation of onnxruntime, ContribOperators.
 from __future__ import annotations
 
 from ..emitting.graph_builder import GraphBuilder
-from ..errors import ConversionError
 from ..registry import converter
 from ..value import Value
+from .movement import channels_first, channels_last_of
 from .pooling import average_pool, max_pool
-from .quantized import dequantize_linear
-from .quantized_fusions import DOMAIN, quantised
+from .quantized_fusions import DOMAIN, quantised, real
+from .quantized_operands import Operand
 from .signed_bytes import check_bytes
 
 Ints = tuple[int, ...] | None
@@ -30,8 +30,8 @@ def qlinear_global_average_pool(
     channels_last: int = 0,
 ) -> Value:
     axes = tuple(range(1, x.rank - 1) if channels_last else range(2, x.rank))
-    real = b.mean(dequantize_linear(b, x, x_scale, x_zero), axis=axes, keepdims=True)
-    return quantised(b, real, scale, zero_point, x)
+    operand = Operand("x", x, x_scale, x_zero)
+    return quantised(b, b.mean(real(b, operand), axis=axes, keepdims=True), "y", scale, zero_point, operand)
 
 
 @converter("QLinearAveragePool", domain=DOMAIN)
@@ -51,9 +51,10 @@ def qlinear_average_pool(
     pads: Ints = None,
     strides: Ints = None,
 ) -> Value:
-    real = average_pool(
+    operand = Operand("x", channels_first(b, x) if channels_last else x, x_scale, x_zero)
+    found = average_pool(
         b,
-        dequantize_linear(b, _channels_first(b, x) if channels_last else x, x_scale, x_zero),
+        real(b, operand),
         kernel_shape=kernel_shape,
         auto_pad=auto_pad,
         ceil_mode=ceil_mode,
@@ -61,8 +62,8 @@ def qlinear_average_pool(
         pads=pads,
         strides=strides,
     )
-    found = quantised(b, real, scale, zero_point, x)
-    return _channels_last(b, found) if channels_last else found
+    found = quantised(b, found, "y", scale, zero_point, operand)
+    return channels_last_of(b, found) if channels_last else found
 
 
 @converter("NhwcMaxPool", domain=DOMAIN)
@@ -81,7 +82,7 @@ def nhwc_max_pool(
     check_bytes(x, x)
     found = max_pool(
         b,
-        _channels_first(b, x),
+        channels_first(b, x),
         kernel_shape=kernel_shape,
         auto_pad=auto_pad,
         ceil_mode=ceil_mode,
@@ -89,14 +90,4 @@ def nhwc_max_pool(
         pads=pads,
         strides=strides,
     )
-    return _channels_last(b, found)
-
-
-def _channels_first(b: GraphBuilder, x: Value) -> Value:
-    if x.rank < 3:
-        raise ConversionError(f"the input is {x.shaped}, expected rank 3, 4 or 5")
-    return b.permute_dims(x, axes=(0, x.rank - 1, *range(1, x.rank - 1)))
-
-
-def _channels_last(b: GraphBuilder, x: Value) -> Value:
-    return b.permute_dims(x, axes=(0, *range(2, x.rank), 1))
+    return channels_last_of(b, found)

@@ -110,6 +110,7 @@ SIZES = (320, 140)
 X = np.ones((4, 6), np.float32)
 Q = np.ones((4, 6), TYPES["i4"])
 SCALES = np.ones((2, 6), np.float32)
+DIVISORS = "finite numbers other than 0"
 
 
 @pytest.mark.parametrize(
@@ -122,14 +123,14 @@ SCALES = np.ones((2, 6), np.float32)
             {"axis": 0, "block_size": 2},
             "scale has inf at (0, 0), expected finite numbers",
         ),
-        ("QuantizeLinear", {"x": X, "s": np.array(0, np.float32)}, {}, "scale has 0.0, expected positive numbers"),
+        ("QuantizeLinear", {"x": X, "s": np.array(0, np.float32)}, {}, f"scale has 0.0, expected {DIVISORS}"),
         (
             "QuantizeLinear",
-            {"x": X, "s": np.array([1, 1, -0.5, 1, 1, 1], np.float32)},
+            {"x": X, "s": np.array([1, 1, -np.inf, 1, 1, 1], np.float32)},
             {},
-            "scale has -0.5 at (2,), expected positive numbers",
+            f"scale has -inf at (2,), expected {DIVISORS}",
         ),
-        ("QuantizeLinear", {"x": X, "s": np.array(np.nan, np.float32)}, {}, "scale has nan, expected positive numbers"),
+        ("QuantizeLinear", {"x": X, "s": np.array(np.nan, np.float32)}, {}, f"scale has nan, expected {DIVISORS}"),
         ("QuantizeLinear", {"x": X, "s": np.array(1, np.int32)}, {}, "scale is tensor<i32>, expected floats"),
         ("DequantizeLinear", {"x": Q, "s": np.array(1, np.int32)}, {}, "'x_scale', has element type i32, expected f32"),
         (
@@ -154,13 +155,13 @@ SCALES = np.ones((2, 6), np.float32)
             "DequantizeLinear",
             {"x": Q, "s": SCALES},
             {"axis": 0, "block_size": 1},
-            "scale is tensor<2x6xf32>, which are not the blocks of 1 of tensor<4x6xi4>",
+            "scale is tensor<2x6xf32>, expected 4x6 elements: the blocks of 1 of tensor<4x6xi4>",
         ),
         (
             "DequantizeLinear",
             {"x": Q, "s": SCALES, "z": np.ones((4, 6), TYPES["i4"])},
             {"axis": 0, "block_size": 2},
-            "scale is 2x6 but zero_point is 4x6",
+            "zero_point is tensor<4x6xi4>, expected 2x6 elements: the blocks of 2 of tensor<4x6xi4>",
         ),
         (
             "DequantizeLinear",
