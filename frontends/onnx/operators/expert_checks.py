@@ -123,7 +123,7 @@ class Operands:
             raise ConversionError(f"{name}_scales is missing")
         one = not blocks and self.scales.rank == 3
         _expect(self.scales, f"{name}_scales", dtype, (*outputs, blocks or 1) if blocks or one else outputs)
-        check_numbers(self.scales, f"{name}_scales")
+        check_numbers(f"{name}_scales", self.scales)
         if self.zero_points is not None:
             bits = self.packing.bits
             packed = (*outputs, -(-blocks * bits // 8)) if blocks else (outputs[0], -(-outputs[1] * bits // 8))
