@@ -115,6 +115,17 @@ def scales_of_outputs(match: Match, op: Conv2dOp | MatmulOp, kernel: DequantizeO
     return not properties["block_size"] and properties["axis"] % rank == wanted and rank > 1
 
 
+@condition("scales-of-rows", otherwise="the scales of the {1} are not those of rows")
+def scales_of_rows(match: Match, op: MatmulOp, data: DequantizeOp) -> bool:
+    """The left operand has one scale, or one for each row and a zero point that is the same for all and known."""
+    scales, rank = shape_of(data.operands[1]), len(shape_of(data.operands[0]))
+    if not scales:
+        return True
+    properties = plain_properties(data)
+    of_rows = rank > 1 and not properties["block_size"] and properties["axis"] % rank == rank - 2
+    return of_rows and splat_number(data.operands[2]) is not None
+
+
 @condition("byte-kernel", protects="cost", otherwise="there is no kernel on bytes for groups of few channels")
 def byte_kernel(match: Match, op: Conv2dOp) -> bool:
     """
@@ -169,10 +180,13 @@ def _scaled(
     match: Match, sums: Sequence[SSAValue], op: Operation, data: DequantizeOp, scales: SSAValue
 ) -> Sequence[SSAValue]:
     """Returns the real numbers that sums stand for: those of bytes, or of the upper and the lower bytes of words."""
-    factor = product(match, data.operands[1], scales)
+    of_rows = bool(shape_of(data.operands[1]))  # Their products with scales of columns would be a matrix.
+    factor = scales if of_rows else product(match, data.operands[1], scales)
     real, *lower = (emit(match, "astype", each, dtype="f32") for each in sums)
     for each in lower:
         real = emit(match, "ewise_fma", real, full(match, BYTE_VALUES, "f32"), each)
+    if of_rows:
+        real = emit(match, "multiply", real, reshaped(match, data.operands[1], [-1, 1]))
     return match.create("graph.multiply", [real, factor], [op.results[0].type]).results
 
 

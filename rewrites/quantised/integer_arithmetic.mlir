@@ -110,11 +110,11 @@ pattern.rule "integer-conv2d" quantised doc "conv2d(dequantize(x), dequantize(w)
     byte-kernel(%root), sums-fit(%root)} remark "kept on floats: {why}"
 
 pattern.rule "integer-matmul" quantised doc "matmul(dequantize(x), dequantize(w)) = f32(matmul(x, w)) * scales - zero points * sums * scales"
-  : matmul(dequantize(%left_operand, %left_scale, %left_zero_point) as %left_side,
+  : matmul(dequantize(%left_operand, _, %left_zero_point) as %left_side,
     dequantize(%right_operand, _, _) as %right_side) => @integer-matmul(%root, %left_side, %right_side)
-  where float32(%root), {byte-or-word(%left_operand), byte-of-weights(%root, %right_operand), one-scale(%left_scale),
-    sums-fit(%root), left-zero-point(%left_operand, %left_zero_point), scales-of-outputs(%root, %right_side)}
-    remark "kept on floats: {why}"
+  where float32(%root), {byte-or-word(%left_operand), byte-of-weights(%root, %right_operand), sums-fit(%root),
+    scales-of-rows(%root, %left_side), left-zero-point(%left_operand, %left_zero_point),
+    scales-of-outputs(%root, %right_side)} remark "kept on floats: {why}"
 
 pattern.rule "integer-groups" doc "conv2d(x, w) = i32(conv2d(f32(x), f32(w))) for bytes in groups of few channels, whose sums are numbers of f32"
   : conv2d(%x, %w) => @groups-on-floats(%root, %x, %w)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 import stepwell
 from counts import FULL
@@ -22,6 +23,16 @@ def test_exact_programs_give_the_same_bits(seed: int) -> None:
     for level in (0, 3):
         native = stepwell.compile(program.text, opt_level=level, numerics="strict", cache=False)
         check_same(native(*program.inputs), program.expected)
+
+
+@settings(max_examples=EXAMPLES)
+@given(seed=seeds())
+@pytest.mark.filterwarnings("ignore:.*is donated")
+def test_programs_that_may_overwrite_all_arguments(seed: int) -> None:
+    program = random_program(seed)
+    for level in (0, 3):
+        native = stepwell.compile(program.text, opt_level=level, numerics="strict", donate="*", cache=False)
+        check_same(native(*map(np.array, program.inputs)), program.expected)
 
 
 @settings(max_examples=EXAMPLES)
