@@ -23,8 +23,10 @@ from ..inference.quantisation import dtype_of
 from ..shipped import shipped_rules
 from .moves import MOVES
 
+FORMS: Final = ("dequantised", "widened")
+
 STAGES: Final = (
-    ("dequantised", "widened"),
+    FORMS,
     ("returned",),
     ("signed", "unsigned"),
     ("integer", "returned"),
@@ -38,6 +40,15 @@ scales stay comparable until products are formed. Weights stay packed where a pr
 """
 
 
+def _has_other_form(op: Operation) -> bool:
+    """Returns whether the rules of the first stage may do something to an op, or to what reads it."""
+    if op.name == "graph.dequantize":
+        return is_small_float(element_type(op.results[0].type)) or any(
+            use.operation.name == "graph.astype" for use in op.results[0].uses
+        )
+    return op.name == "graph.astype" and _makes_floats_of_integers(op)
+
+
 def _is_of_integers(op: Operation) -> bool:
     """Returns whether there are rules for an op alone."""
     if op.name == "graph.matmul_packed":
@@ -49,12 +60,16 @@ def _is_of_integers(op: Operation) -> bool:
 
 def _is_weight_of_integers(op: Operation) -> bool:
     """Returns whether integers of at most a byte become floats, and are a constant, a weight, or moved from there."""
-    source = op.operands[0]
-    if dtype_of(source) not in (*BYTES, *SMALL_INTEGERS) or not is_float(dtype_of(op.results[0])):
+    if not _makes_floats_of_integers(op):
         return False
+    source = op.operands[0]
     while isinstance(owner := source.owner, Operation) and owner.name in MOVES:
         source = owner.operands[0]
     return isinstance(owner, Operation) and constant_kind(owner) in ("literal", "weight")
+
+
+def _makes_floats_of_integers(op: Operation) -> bool:
+    return dtype_of(op.operands[0]) in (*BYTES, *SMALL_INTEGERS) and is_float(dtype_of(op.results[0]))
 
 
 @dataclass(frozen=True)
@@ -88,5 +103,7 @@ class IntegerArithmeticPass(StepwellPass):
             return  # The rules need not even be read.
         chosen = selected(shipped_rules("integer_arithmetic"), self.rules, self.numerics, self.name)
         for stage in STAGES:
+            if stage is FORMS and not any(map(_has_other_form, walk(op))):
+                continue  # As in what quantisers write for bytes in f32. To look at each op again would take time.
             own = [rule for rule in chosen if rule.name.startswith(stage)]
             Driver(ctx, own, enter=lambda each: not is_closed(each)).run(op)
