@@ -8,7 +8,7 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -264,7 +264,7 @@ class Executable:
         """
         if self._program is not None:
             return {None: self._program}
-        return {shapes: bound.program for shapes, bound in self.specialisations.entries().items()}
+        return {shapes: cast("Program", bound.program) for shapes, bound in self.specialisations.entries().items()}
 
     def __reduce__(self) -> tuple[Any, ...]:
         """

@@ -24,7 +24,7 @@ MOST_GROWTH = 2
 """A result with more elements than this times its largest operand is cheaper to make again than to read."""
 
 MOST_GROWTH_FOR_PRODUCTS = 16
-"""That of what a product reads, which lays its weights out before it runs: 2 bits of 32."""
+"""A product lays its weights out before it runs, so what it reads may grow as 2 bits of 32 do."""
 
 
 def move_to_prepare_functions(module: ModuleOp) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 from collections import deque
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
 import numpy as np
 
@@ -19,9 +19,24 @@ from .lending import Lender
 from .results import results_type
 
 if TYPE_CHECKING:
-    from .program import Program
+    from ..native.jit import NativeLibrary
 
 Array = np.ndarray[Any, Any]
+
+
+class Owner(Protocol):
+    """What an entry needs of the program that it belongs to."""
+
+    use_cache: bool
+    library: NativeLibrary
+
+    def weight(self, key: str) -> Array:
+        """Returns the array behind a weight argument."""
+        ...
+
+    def fail(self, status: int) -> NoReturn:
+        """Raises the error of the check with this number."""
+        ...
 
 
 class BoundEntry:
@@ -33,7 +48,7 @@ class BoundEntry:
     worth a fast way.
     """
 
-    def __init__(self, entry: Entry, program: Program, once: bool = False):
+    def __init__(self, entry: Entry, program: Owner, once: bool = False):
         self.entry = entry
         self.program = program
         self._native = program.library.entry(entry.symbol)

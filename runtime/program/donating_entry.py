@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..errors import wrong_count
 from .arrays import LARGE, check_type, from_python
-from .bound_entry import Array, BoundEntry
+from .bound_entry import Array, BoundEntry, Owner
 from .description import Argument, Entry
 from .dlpack import as_inputs, as_outputs
 from .fastcall import RunInto
-
-if TYPE_CHECKING:
-    from .program import Program
 
 
 class DonatingEntry(BoundEntry):
@@ -25,7 +22,7 @@ class DonatingEntry(BoundEntry):
     An array that cannot be written in place, or that shares memory with another argument, is copied first.
     """
 
-    def __init__(self, entry: Entry, program: Program):
+    def __init__(self, entry: Entry, program: Owner):
         super().__init__(entry, program)
         self._given = entry.of("input")
         self._places = [argument.place_of for _, argument in self._outputs]

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ...te.dtypes import numpy_dtype
 from ..errors import ArgumentError, ExecutionError
 from .arrays import ArrayType, check_output, check_type
-from .bound_entry import Array, BoundEntry
+from .bound_entry import Array, BoundEntry, Owner
 from .description import Argument, Entry
 from .fastcall import RunInto
 from .sizes import has_readable_strides, overlaps_itself, shape_of_result, sizes_of_call
-
-if TYPE_CHECKING:
-    from .program import Program
 
 
 class SizedEntry(BoundEntry):
@@ -28,7 +25,7 @@ class SizedEntry(BoundEntry):
     The sizes of results follow from `stepwell.dims`, or are those of the arrays given to `run_into`. Both are compared.
     """
 
-    def __init__(self, entry: Entry, program: Program):
+    def __init__(self, entry: Entry, program: Owner):
         super().__init__(entry, program)
         self._strided = {
             index: {int(a.key) for a in self._numbers(index) if a.role == "stride"}

@@ -118,6 +118,7 @@ SUBROOMS: Final[dict[str, tuple[str, ...]]] = {
         "program",
         "native",
         "cache",
+        "donation",
         "errors",
     ),
     "runtime.saving": (

@@ -178,5 +178,9 @@ def test_errors_of_a_run_are_pickled(kind: type[ExecutionError]) -> None:
 def test_a_description_is_plain_data_that_says_all() -> None:
     entry = Entry("main", (Argument("weight", "w", ArrayType("f32", (2, None)), "k"),), True, "other")
     description = Description((entry, Entry("x", ())), (("message", "here"),), (External("s", "c", "f", "text"),))
-    assert description.to_json() == asdict(description)
+    plain = asdict(description)
+    for argument in (each for entry in plain["entries"] for each in entry["arguments"]):
+        if argument["place_of"] is None:  # Older runtimes do not know of it.
+            del argument["place_of"]
+    assert description.to_json() == plain
     assert Description.from_json(json.loads(json.dumps(description.to_json()))) == description
