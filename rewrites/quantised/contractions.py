@@ -21,7 +21,7 @@ from ...patterns.language.constants import splat_number
 from ...patterns.language.match import Match, as_value
 from ...patterns.language.registry import Thing, builder, condition
 from ...te.dtypes import SMALL_INTEGERS
-from ..inference.quantisation import dtype_of, emit, shape_of
+from ..inference.quantisation import converted, dtype_of, emit, shape_of
 from .moves import full
 from .scales import is_prepared, product, reshaped
 from .zero_points import (
@@ -197,8 +197,7 @@ def integer_conv2d(match: Match, op: Conv2dOp, data: DequantizeOp, kernel: Dequa
     window has as many terms.
     """
     weights = signed(match, kernel)
-    known = [(part, zero) for part, zero in parts(match, data) if isinstance(zero, int)]
-    sums = [_sums_of_conv2d(match, op, *each, kernel, *weights) for each in known]
+    sums = [_sums_of_conv2d(match, op, *part, kernel, *weights) for part in parts(match, data)]
     scales = kernel.operands[1]
     if shape_of(scales):
         scales = reshaped(match, scales, _spread(op))
@@ -214,7 +213,7 @@ def _sums_of_conv2d(
     match: Match,
     op: Conv2dOp,
     image: SSAValue,
-    zero: int,
+    zero: int | SSAValue,
     kernel: DequantizeOp,
     weights: SSAValue,
     other: int | SSAValue,
@@ -225,17 +224,23 @@ def _sums_of_conv2d(
     inside = {**properties, "padding": (0, 0, 0, 0), "out_dtype": "i32"}
     sums = _windows(match, image, weights, inside)
     layout = properties["kernel_layout"]
-    if zero:
-        less = sums_of_weight(match, kernel.operands[0], layout.index("O"), zero)
-        if less is None:
-            over = [axis for axis, name in enumerate(layout) if name != "O"]
-            less = times(match, zero, sums_along(match, weights, over))
+    if zero != 0:
+        less = _added_by_image(match, zero, kernel.operands[0], weights, layout)
         sums = emit(match, "subtract", sums, emit(match, "reshape", less, shape=_spread(op)))
     if other != 0:
         windows = sums_of_windows(match, image, shape_of(weights), inside)
         other = other if isinstance(other, int) else reshaped(match, other, _spread(op))
         sums = emit(match, "subtract", sums, added_by_right(match, other, windows, zero, _terms(op)))
     return sums
+
+
+def _added_by_image(match: Match, zero: int | SSAValue, kernel: SSAValue, weights: SSAValue, layout: str) -> SSAValue:
+    """Returns what the zero point of an image adds: its product with the sums of filters."""
+    sums = sums_of_weight(match, kernel, layout.index("O"), zero if isinstance(zero, int) else 1)
+    if sums is not None and isinstance(zero, int):
+        return sums
+    over = [axis for axis, name in enumerate(layout) if name != "O"]
+    return times(match, zero, sums_along(match, weights, over) if sums is None else sums)
 
 
 @builder("groups-on-floats")
@@ -282,13 +287,18 @@ def _windows(match: Match, image: SSAValue, weights: SSAValue, properties: dict[
     return emit(match, "conv2d", wide, narrow, **{**properties, "strides": strides, "dilation": dilation})
 
 
-def _padded(match: Match, image: SSAValue, zero: int, properties: dict[str, Any]) -> SSAValue:
+def _padded(match: Match, image: SSAValue, zero: int | SSAValue, properties: dict[str, Any]) -> SSAValue:
+    """Returns the image with bytes around it that stand for 0. Both the difference and the sum of bytes wrap."""
     top, left, bottom, right = properties["padding"]
     if not any((top, left, bottom, right)):
         return image
     widths = {"H": [top, bottom], "W": [left, right]}
     pads = [each for name in properties["data_layout"] for each in widths.get(name, [0, 0])]
-    return emit(match, "pad", image, pad_width=pads, value=zero)
+    if isinstance(zero, int):
+        return emit(match, "pad", image, pad_width=pads, value=zero)
+    byte = converted(match, zero, dtype_of(image))
+    inside = emit(match, "pad", emit(match, "subtract", image, byte), pad_width=pads, value=0)
+    return emit(match, "add", inside, byte)
 
 
 @builder("integer-matmul")

@@ -106,8 +106,8 @@ pattern.rule "integer-conv2d" quantised doc "conv2d(dequantize(x), dequantize(w)
   : conv2d(dequantize(%input, %input_scale, %input_zero_point) as %image,
     dequantize(%kernel, _, _) as %weights) => @integer-conv2d(%root, %image, %weights)
   where float32(%root), {byte-or-word(%input), byte-of-weights(%root, %kernel), one-scale(%input_scale),
-    known-zero-point(%input_zero_point), plain-in-groups(%root, %image, %weights), scales-of-outputs(%root, %weights),
-    byte-kernel(%root), sums-fit(%root)} remark "kept on floats: {why}"
+    left-zero-point(%input, %input_zero_point), plain-in-groups(%root, %image, %weights),
+    scales-of-outputs(%root, %weights), byte-kernel(%root), sums-fit(%root)} remark "kept on floats: {why}"
 
 pattern.rule "integer-matmul" quantised doc "matmul(dequantize(x), dequantize(w)) = f32(matmul(x, w)) * scales - zero points * sums * scales"
   : matmul(dequantize(%left_operand, _, %left_zero_point) as %left_side,

@@ -281,6 +281,38 @@ func.func @integer_matmul_of_four_bits(%x: tensor<16x32xui8>, %v: tensor<15x32xu
   func.return %y, %z : tensor<16x4xf32>, tensor<15x4xf32>
 }
 
+/// A zero point that is not known: bytes around the image stand for 0, and the sums of filters are multiplied by it.
+// CHECK-LABEL: func.func @integer_conv2d_of_any_zero_point(
+func.func @integer_conv2d_of_any_zero_point(%x: tensor<1x16x4x4xui8>, %s: tensor<f32>, %z: tensor<ui8>) -> tensor<1x16x4x4xf32> {
+  // CHECK: %[[Z:.*]] = graph.astype %z, dtype = i32
+  // CHECK: %[[BYTE:.*]] = graph.astype %[[Z]], dtype = ui8
+  // CHECK: %[[D:.*]] = graph.subtract %x, %[[BYTE]] : (tensor<1x16x4x4xui8>, tensor<ui8>) -> tensor<1x16x4x4xui8>
+  // CHECK-NEXT: %[[P:.*]] = graph.pad %[[D]], pad_width = [0, 0, 0, 0, 1, 1, 1, 1] :
+  // CHECK-NEXT: %[[I:.*]] = graph.add %[[P]], %[[BYTE]]
+  // CHECK-NEXT: %[[Y:.*]] = graph.conv2d %[[I]], %w, out_dtype = i32
+  // CHECK: %[[SUMS:.*]] = graph.weight "w#sums{{.*}}" : tensor<16xi32>
+  // CHECK: %[[LESS:.*]] = graph.ewise_fma %[[SUMS]], %[[Z]],
+  // CHECK: graph.subtract %[[Y]], %{{.*}}
+  %w = graph.weight "w" : tensor<16x16x3x3xi8>
+  %zw = graph.full 0 : tensor<i8>
+  %a = graph.dequantize %x, %s, %z : (tensor<1x16x4x4xui8>, tensor<f32>, tensor<ui8>)
+  %b = graph.dequantize %w, %s, %zw : (tensor<16x16x3x3xi8>, tensor<f32>, tensor<i8>)
+  %y = graph.conv2d %a, %b, padding = [1, 1, 1, 1] : (tensor<1x16x4x4xf32>, tensor<16x16x3x3xf32>)
+  func.return %y : tensor<1x16x4x4xf32>
+}
+
+/// Words with a zero point that is not known stay on floats.
+// CHECK-LABEL: func.func @no_integer_conv2d_of_unknown_zero_points(
+func.func @no_integer_conv2d_of_unknown_zero_points(%x: tensor<1x16x4x4xi16>, %w: tensor<16x16x1x1xi8>, %s: tensor<f32>, %z: tensor<i16>) -> tensor<1x16x4x4xf32> {
+  // CHECK: graph.conv2d %{{.*}} -> tensor<1x16x4x4xf32>
+  // REMARK: remark: {{.*}}kept on floats: the input zero point is not one number, or not a known one of words
+  %zw = graph.full 0 : tensor<i8>
+  %a = graph.dequantize %x, %s, %z : (tensor<1x16x4x4xi16>, tensor<f32>, tensor<i16>)
+  %b = graph.dequantize %w, %s, %zw : (tensor<16x16x1x1xi8>, tensor<f32>, tensor<i8>)
+  %y = graph.conv2d %a, %b : (tensor<1x16x4x4xf32>, tensor<16x16x1x1xf32>)
+  func.return %y : tensor<1x16x4x4xf32>
+}
+
 /// Words in a kernel have none on integers.
 // CHECK-LABEL: func.func @no_integer_conv2d_of_words(
 func.func @no_integer_conv2d_of_words(%x: tensor<1x16x4x4xui8>, %w: tensor<16x16x1x1xi16>, %s: tensor<f32>) -> tensor<1x16x4x4xf32> {
