@@ -161,7 +161,7 @@ def _channels(op: Conv2dOp) -> int:
     return plain_properties(op)["data_layout"].index("C")
 
 
-@condition("sums-fit", otherwise="the sums could exceed 32 bits")
+@condition("sums-fit", otherwise="the sums could exceed 32 bits, or an operand is a vector")
 def sums_fit(match: Match, op: Conv2dOp | MatmulOp) -> bool:
     """The terms of each sum are so few that 32 bits hold it."""
     return 0 <= _terms(op) <= MOST_TERMS

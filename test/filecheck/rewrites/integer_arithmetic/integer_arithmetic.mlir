@@ -313,6 +313,18 @@ func.func @no_integer_conv2d_of_unknown_zero_points(%x: tensor<1x16x4x4xi16>, %w
   func.return %y : tensor<1x16x4x4xf32>
 }
 
+// CHECK-LABEL: func.func @no_integer_matmul_of_a_vector(
+func.func @no_integer_matmul_of_a_vector(%x: tensor<8xui8>, %w: tensor<8x4xi8>, %s: tensor<f32>) -> tensor<4xf32> {
+  // CHECK: graph.matmul %{{.*}} -> tensor<4xf32>
+  // REMARK: remark: {{.*}}kept on floats: the sums could exceed 32 bits, or an operand is a vector
+  %zx = graph.full 0 : tensor<ui8>
+  %zw = graph.full 0 : tensor<i8>
+  %a = graph.dequantize %x, %s, %zx : (tensor<8xui8>, tensor<f32>, tensor<ui8>)
+  %b = graph.dequantize %w, %s, %zw : (tensor<8x4xi8>, tensor<f32>, tensor<i8>)
+  %y = graph.matmul %a, %b : (tensor<8xf32>, tensor<8x4xf32>)
+  func.return %y : tensor<4xf32>
+}
+
 /// Words in a kernel have none on integers.
 // CHECK-LABEL: func.func @no_integer_conv2d_of_words(
 func.func @no_integer_conv2d_of_words(%x: tensor<1x16x4x4xui8>, %w: tensor<16x16x1x1xi16>, %s: tensor<f32>) -> tensor<1x16x4x4xf32> {
