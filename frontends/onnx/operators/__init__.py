@@ -38,6 +38,7 @@ THEMES = (
     "rotary",
     "cached_attention",
     "attention_fusions",
+    "causal_convolution",
     "experts",
     "losses",
     "training",
