@@ -39,6 +39,7 @@ THEMES = (
     "cached_attention",
     "attention_fusions",
     "causal_convolution",
+    "linear_attention",
     "experts",
     "losses",
     "training",
