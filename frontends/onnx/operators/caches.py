@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ....dialects.graph.shapes import compatible, text
+from ....dialects.graph.shapes import Shaped, compatible, text
 from ....lazy_dataclass import dataclass
 from ..emitting.graph_builder import GraphBuilder
 from ..errors import ConversionError
@@ -56,8 +56,8 @@ def _checked(b: GraphBuilder, numbers: Value, most: int) -> Value:
     return b.take(b.constant(np.arange(most + 1, dtype=np.int64)), b.astype(numbers, dtype="ui32"), axis=0)
 
 
-def check_caches(past_key: Value | None, past_value: Value | None, k: Value, v: Value) -> None:
-    """Raises `ConversionError` unless there are no caches, or two of one length for heads as those of `k` and `v`."""
+def check_caches(past_key: Value | None, past_value: Value | None, k: Shaped, v: Shaped) -> None:
+    """Raises `ConversionError` unless there are no caches, or two of one length for rows like `k` and `v`."""
     if past_key is None and past_value is None:
         return
     if past_key is None or past_value is None:
@@ -65,8 +65,8 @@ def check_caches(past_key: Value | None, past_value: Value | None, k: Value, v: 
     for what, past, new in (("past_key", past_key, k), ("past_value", past_value, v)):
         length = past_key.shape[2] if past_key.rank == 4 else None
         wanted = (*new.shape[:2], length, new.shape[3])
-        if not compatible(past.shape, wanted):
-            raise ConversionError(f"{what} is {past.shaped}, expected {text(wanted)}")
+        if not compatible(past.shape, wanted) or past.dtype != new.dtype:
+            raise ConversionError(f"{what} is {past.shaped}, expected {text(wanted)} and elements of {new.dtype}")
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class Cache:
         if self.starts is None:
             return (new if rows == self.length else b.concat(new, _rows(b, past, rows, kept), axis=2)), new
         if self.length > kept:
-            past = b.pad(past, pad_width=(0, 0, 0, 0, 0, self.length - kept, 0, 0), value=0.0)
+            past = b.pad(past, pad_width=(0, 0, 0, 0, 0, self.length - kept, 0, 0), value=0.0 if "f" in past.dtype else 0)
         found = self._written(b, past, new, b.reshape(self.starts, shape=(-1, 1)))  # pyright: ignore[reportArgumentType]
         return found, found if self.step.total == self.length else _rows(b, found, 0, self.step.total)
 
