@@ -99,10 +99,10 @@ def group_query_attention(
     bias = cache.bias(b, q, seen_keys, attention_bias, bool(causal), local_window_size)
     sinks = _sinks(b, head_sink, bool(smooth_softmax), num_heads, q)
     form = Form(scale or None, softcap, None, SHOWN[qk_output], sinks)
-    result, shown = attend(b, q, seen_keys, seen_values, bias, form)
+    result, shown = attend(b, kept_k.ordered(b, q), seen_keys, seen_values, bias, form)
     if qk_output == 1 and bias.allowed is not None:
         shown = b.where(bias.allowed, shown, b.full((), 0.0, shown.dtype))
-    return packed_heads(b, result), keys, values, shown
+    return packed_heads(b, kept_v.restored(b, result)), keys, values, shown
 
 
 def _check_window(window: int, causal: int) -> None:

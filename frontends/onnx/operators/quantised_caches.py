@@ -18,7 +18,6 @@ from ..emitting.graph_builder import GraphBuilder
 from ..emitting.sizes import extents_of
 from ..errors import ConversionError
 from ..value import Value
-from .packed_bits import unpacked
 from .packed_weights import check_numbers
 from .signed_bytes import cast
 
@@ -53,21 +52,40 @@ class Kept:
         if self.bits == 8:
             return numbers
         bytes_ = b.astype(b.add(numbers, MIDDLE), dtype="ui8")
-        first, second = (
-            b.strided_slice(bytes_, axes=(3,), begin=(each,), end=(rows.shape[3],), strides=(2,)) for each in (0, 1)
-        )
+        first, second = _in_turns(b, bytes_)
         return b.bitwise_or(first, b.left_shift(second, 4))
 
     def opened(self, b: GraphBuilder, cache: Value, dtype: str) -> Value:
-        """Returns the rows of a cache as floats."""
+        """Returns the rows of a cache as floats, in the order of `ordered`."""
         if self.scale is None:
             return cache
         if self.bits == 8:
-            numbers = b.astype(cache, dtype="f32")
-        else:
-            nibbles = unpacked(b, cache, 4, 2 * b.extent(cache, 3, "the cache"))
-            numbers = b.subtract(b.astype(nibbles, dtype="f32"), float(MIDDLE))
-        return cast(b, b.multiply(numbers, self.scale), dtype)
+            return cast(b, b.multiply(b.astype(cache, dtype="f32"), self.scale), dtype)
+        halves = [b.astype(each, dtype="f32") for each in (b.bitwise_and(cache, 15), b.right_shift(cache, 4))]
+        numbers = b.subtract(b.concat(*halves, axis=3), float(MIDDLE))
+        return cast(b, b.multiply(numbers, self.scale if not self.scale.rank else self.ordered(b, self.scale)), dtype)
+
+    def ordered(self, b: GraphBuilder, x: Value) -> Value:
+        """
+        Returns the columns of `x` in the order in which `opened` has them: of 4 bits those of the low halves of bytes
+        come first, since to put them in turns would take longer than the products.
+        """
+        if self.scale is None or self.bits == 8:
+            return x
+        return b.concat(*_in_turns(b, x), axis=3)
+
+    def restored(self, b: GraphBuilder, x: Value) -> Value:
+        """Returns the opposite of `ordered`."""
+        if self.scale is None or self.bits == 8:
+            return x
+        halves = b.split(x, sections=2, axis=3)
+        together = b.concat(*(b.expand_dims(each, axis=(4,)) for each in halves), axis=4)
+        return reshaped(b, together, extents_of(x))
+
+
+def _in_turns(b: GraphBuilder, x: Value) -> list[Value]:
+    """Returns the even and the odd columns."""
+    return [b.strided_slice(x, axes=(3,), begin=(each,), end=(x.shape[3],), strides=(2,)) for each in (0, 1)]
 
 
 def kept_of(b: GraphBuilder, new: Value, scale: Value | None, mode: str, bits: int, what: str) -> Kept:
