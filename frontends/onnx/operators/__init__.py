@@ -38,6 +38,7 @@ THEMES = (
     "rotary",
     "cached_attention",
     "attention_fusions",
+    "decoder_attention",
     "causal_convolution",
     "linear_attention",
     "experts",

@@ -43,12 +43,12 @@ def step_of(b: GraphBuilder, k: Value, seqlens: Value, query_seqlens: Value | No
             raise ConversionError(f"{what} is {numbers.shaped}, expected a number for each of {k.shape[0]} samples")
     ends = b.add(b.reshape(b.astype(seqlens, dtype="i64"), shape=(-1,)), 1)
     if query_seqlens is not None:
-        count = _checked(b, b.reshape(query_seqlens, shape=(-1,)), rows)
+        count = checked(b, b.reshape(query_seqlens, shape=(-1,)), rows)
         return Step(rows, b.subtract(ends, count), ends, count, total)
     return Step(rows, None if total == rows else b.subtract(ends, rows), ends, None, total)
 
 
-def _checked(b: GraphBuilder, numbers: Value, most: int) -> Value:
+def checked(b: GraphBuilder, numbers: Value, most: int) -> Value:
     """
     Returns whole numbers that are checked at run time to be from 0 to `most`: each is looked up in the list of these.
     As numbers without a sign negative ones are beyond its end, where they would count from there else.
@@ -114,7 +114,7 @@ def cache_of(b: GraphBuilder, past: Value | None, step: Step) -> Cache:
     if not kept:
         found = f"total_sequence_length is {step.total} and there is no past"
         raise ConversionError(f"{found}, expected {step.rows} as of the query")
-    return Cache(step, _checked(b, step.starts, length - step.rows), length)
+    return Cache(step, checked(b, step.starts, length - step.rows), length)
 
 
 @dataclass(frozen=True)
@@ -177,7 +177,7 @@ def window_cache_of(b: GraphBuilder, past: Value | None, step: Step, window: int
         starts = b.constant(np.zeros((b.extent(past, 0, "past_key"), 1), np.int64))
     else:
         # Of a number below 0 the least of it and 0 is no index of a list of one.
-        at_least = _checked(b, b.minimum(step.starts, b.full((), 0, "i64")), 0)
+        at_least = checked(b, b.minimum(step.starts, b.full((), 0, "i64")), 0)
         starts = b.reshape(b.add(step.starts, at_least), shape=(-1, 1))
     return WindowCache(step, starts, ends, capacity, window)
 
