@@ -39,6 +39,7 @@ THEMES = (
     "cached_attention",
     "attention_fusions",
     "decoder_attention",
+    "sparse_attention",
     "causal_convolution",
     "linear_attention",
     "experts",

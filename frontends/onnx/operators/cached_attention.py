@@ -74,7 +74,7 @@ def group_query_attention(
     """
     if qk_output not in SHOWN:
         raise ConversionError(f"qk_output is {qk_output}, expected 0 to 2")
-    q, k, v = _heads(b, query, key, value, num_heads, kv_num_heads)
+    q, k, v = heads_apart(b, query, key, value, num_heads, kv_num_heads)
     if (q_norm_weight is None) != (k_norm_weight is None):
         raise ConversionError("q_norm_weight and k_norm_weight are given one without the other")
     q = _normalised(b, q, q_norm_weight, qk_norm_epsilon if q_norm_epsilon is None else q_norm_epsilon)
@@ -91,7 +91,7 @@ def group_query_attention(
     is_window = bool(sliding_window_cache)
     cache = window_cache_of(b, past_key, step, local_window_size) if is_window else cache_of(b, past_key, step)
     if do_rotary:
-        cos, sin, turned = _angles(b, cos_cache, sin_cache, position_ids, step.rows, cache.starts)
+        cos, sin, turned = angles_of(b, cos_cache, sin_cache, position_ids, step.rows, cache.starts)
         q, k = (turned_heads(b, each, cos, sin, turned, bool(rotary_interleaved)) for each in (q, k))
     keys, seen_keys = cache.updated(b, past_key, kept_k.closed(b, k))
     values, seen_values = cache.updated(b, past_value, kept_v.closed(b, v))
@@ -115,7 +115,7 @@ def _check_window(window: int, causal: int) -> None:
 # Queries, keys and values
 
 
-def _heads(
+def heads_apart(
     b: GraphBuilder, query: Value, key: Value | None, value: Value | None, heads: int, shared: int
 ) -> tuple[Value, Value, Value]:
     """Queries, keys and values by heads. Without `key` and `value` all are columns of `query`."""
@@ -155,7 +155,7 @@ def _sinks(b: GraphBuilder, given: Value | None, smooth: bool, heads: int, q: Va
 # Positions
 
 
-def _angles(
+def angles_of(
     b: GraphBuilder,
     cosines: Value | None,
     sines: Value | None,

@@ -33,12 +33,14 @@ class Step:
     """The most tokens of a sample after the step."""
 
 
-def step_of(b: GraphBuilder, k: Value, seqlens: Value, query_seqlens: Value | None, total: int) -> Step:
-    """Returns where new keys are. `seqlens` are the numbers of keys after the step, less one."""
+def step_of(
+    b: GraphBuilder, k: Value, seqlens: Value, query_seqlens: Value | None, total: int, name: str = "seqlens_k"
+) -> Step:
+    """Returns where new keys are. `seqlens` are the numbers of keys after the step, less one. Errors have `name`."""
     rows = b.extent(k, 2, "the key")
     if total < rows:
         raise ConversionError(f"total_sequence_length is {total}, expected at least the {rows} of the query")
-    for what, numbers in (("seqlens_k", seqlens), ("query_seqlens", query_seqlens)):
+    for what, numbers in ((name, seqlens), ("query_seqlens", query_seqlens)):
         if numbers is not None and not any(compatible(numbers.shape, (k.shape[0], *(1,) * ones)) for ones in (0, 1)):
             raise ConversionError(f"{what} is {numbers.shaped}, expected a number for each of {k.shape[0]} samples")
     ends = b.add(b.reshape(b.astype(seqlens, dtype="i64"), shape=(-1,)), 1)
