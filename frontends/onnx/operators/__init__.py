@@ -42,6 +42,7 @@ THEMES = (
     "sparse_attention",
     "causal_convolution",
     "linear_attention",
+    "gated_delta",
     "experts",
     "losses",
     "training",
