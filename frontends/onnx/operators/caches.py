@@ -89,7 +89,9 @@ class Cache:
         if self.starts is None:
             return (new if rows == self.length else b.concat(new, _rows(b, past, rows, kept), axis=2)), new
         if self.length > kept:
-            past = b.pad(past, pad_width=(0, 0, 0, 0, 0, self.length - kept, 0, 0), value=0.0 if "f" in past.dtype else 0)
+            past = b.pad(
+                past, pad_width=(0, 0, 0, 0, 0, self.length - kept, 0, 0), value=0.0 if "f" in past.dtype else 0
+            )
         found = self._written(b, past, new, b.reshape(self.starts, shape=(-1, 1)))  # pyright: ignore[reportArgumentType]
         return found, found if self.step.total == self.length else _rows(b, found, 0, self.step.total)
 

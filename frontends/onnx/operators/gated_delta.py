@@ -100,13 +100,13 @@ def _check_heads(b: GraphBuilder, query: Value, key: Value, value: Value) -> tup
         raise ConversionError(
             f"query is {query.shaped} and value {value.shaped}, expected (batch x) tokens x heads x size of floats"
         )
-    *outer, shared, size = (*query.shape[:-2], b.extent(query, query.rank - 2, "query"), query.shape[-1])
+    outer, shared = query.shape[:-2], b.extent(query, query.rank - 2, "query")
     check_like("key", key, query.shape, query.dtype)
     heads, v_size = (b.extent(value, value.rank - each, "value") for each in (2, 1))
     check_like("value", value, (*outer, heads, v_size), query.dtype)
     if not shared or heads % shared:
         raise ConversionError(f"value has {heads} heads, expected a multiple of the {shared} of query")
-    return tuple(outer), heads, b.extent(query, query.rank - 1, "query"), v_size
+    return outer, heads, b.extent(query, query.rank - 1, "query"), v_size
 
 
 def _turned(b: GraphBuilder, state: Value) -> Value:
@@ -139,7 +139,9 @@ def _decay(
     if a_log is None or dt_bias is None:
         raise ConversionError(f"a_log or dt_bias is missing, expected both with gate_activation '{activation}'")
     check_like("a_log", a_log, (heads,), "f32")
-    apart = next((each for each in ((heads,), (heads, size), ((heads or 0) * size,)) if dt_bias.shape == each), (heads,))
+    apart = next(
+        (each for each in ((heads,), (heads, size), ((heads or 0) * size,)) if dt_bias.shape == each), (heads,)
+    )
     check_like("dt_bias", dt_bias, apart, "f32")
     if apart != (heads,) and not wide:
         raise ConversionError(f"dt_bias is {dt_bias.shaped}, expected {heads} elements as decay has one for each head")

@@ -177,7 +177,9 @@ def gated_rms_norm(
     if not size or scale.dtype != x.dtype:
         raise ConversionError(f"scale is {scale.shaped}, expected a vector for each head and elements of {x.dtype}")
     if not x.rank or x.dtype not in FLOATS or b.extent(x, x.rank - 1, "X") % size:
-        raise ConversionError(f"X is {x.shaped}, expected columns that are heads of {size} and elements of f32, f16, bf16")
+        raise ConversionError(
+            f"X is {x.shaped}, expected columns that are heads of {size} and elements of f32, f16, bf16"
+        )
     check_like("gate", gate, x.shape, x.dtype)
 
     @rounded_once

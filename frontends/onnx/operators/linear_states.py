@@ -7,15 +7,18 @@ A token reads the state twice and writes it once. Source: Yang, Kautz, Hatamizad
 from __future__ import annotations
 
 from dataclasses import replace
-from math import prod
+from typing import Final
 
 from ....lazy_dataclass import dataclass
 from ..emitting.forms import broadcast, filled, reshaped
 from ..emitting.graph_builder import GraphBuilder
-from ..emitting.sizes import Extent, Size, extents_of, scalar
+from ..emitting.sizes import Extent, Size, combined, extents_of, scalar
 from ..value import Value
 from .signed_bytes import cast
 from .steps import repeat
+
+TOKENS: Final = 8
+"""Tokens in a turn of the loop. Each turn copies the state."""
 
 
 @dataclass(frozen=True)
@@ -125,21 +128,48 @@ def _looped(b: GraphBuilder, tokens: Tokens, start: Value, rule: Rule, count: Ex
     if count == 1:
         output, state = _stepped(b, _token(b, tokens, 0), start, rule)
         return b.expand_dims(output, axis=(0,)), state
+    if isinstance(count, Size):
+        return _turns(b, tokens, start, rule, count, 1)
+    results: list[Value] = []
+    state, whole = start, count // TOKENS
+    if whole:
+        first = tokens.of([_rows(b, each, 0, whole * TOKENS) for each in tokens.parts])
+        found, state = _turns(b, first, state, rule, whole, TOKENS)
+        results.append(found)
+    for number in range(whole * TOKENS, count):
+        output, state = _stepped(b, _token(b, tokens, number), state, rule)
+        results.append(b.expand_dims(output, axis=(0,)))
+    return results[0] if len(results) == 1 else b.concat(*results, axis=0), state
+
+
+def _rows(b: GraphBuilder, x: Value, begin: int, end: int) -> Value:
+    return x if x.shape[0] == end - begin else b.strided_slice(x, axes=(0,), begin=(begin,), end=(end,))
+
+
+def _turns(b: GraphBuilder, tokens: Tokens, start: Value, rule: Rule, turns: Extent, size: int) -> tuple[Value, Value]:
+    """Returns the same as a loop with `size` tokens in each turn."""
     _, batch, heads, queries, _ = extents_of(tokens.query)
-    shape = (count, batch, heads, queries, extents_of(tokens.value)[3])
+    row = (batch, heads, queries, extents_of(tokens.value)[3])
+    parts = [reshaped(b, each, (turns, size, *extents_of(each)[1:])) for each in tokens.parts]
     keeps = b.wanted[0]
 
     def body(turn: Value, carried: list[Value]) -> list[Value]:
-        token = tokens.of([b.take(each, turn, axis=0) for each in tokens.parts])
-        output, state = _stepped(b, token, carried[-1], rule)
+        own = tokens.of([b.take(each, turn, axis=0) for each in parts])
+        outputs: list[Value] = []
+        state = carried[-1]
+        for number in range(size):
+            output, state = _stepped(b, _token(b, own, number), state, rule)
+            outputs.append(b.expand_dims(output, axis=(0,)))
         if not keeps:
             return [state]
-        return [b.scatter_nd(carried[0], b.reshape(turn, shape=(1,)), output), state]
+        joined = outputs[0] if size == 1 else b.concat(*outputs, axis=0)
+        return [b.scatter_nd(carried[0], b.reshape(turn, shape=(1,)), joined), state]
 
-    room = filled(b, shape, 0.0, "f32")
-    turns = scalar(b, count) if isinstance(count, Size) else count
-    found = repeat(b, turns, [room, start] if keeps else [start], body)
-    return (found[0] if keeps else room), found[-1]
+    room = filled(b, (turns, size, *row), 0.0, "f32")
+    count = scalar(b, turns) if isinstance(turns, Size) else turns
+    found = repeat(b, count, [room, start] if keeps else [start], body)
+    stored = found[0] if keeps else room
+    return reshaped(b, stored, (combined("multiply", turns, size), *row)), found[-1]
 
 
 def _stepped(b: GraphBuilder, token: Tokens, state: Value, rule: Rule) -> tuple[Value, Value]:

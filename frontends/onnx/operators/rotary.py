@@ -93,9 +93,10 @@ def rotary_embedding_of_three_places(
     scale: float = 1.0,
 ) -> Value:
     """
-    The same with three positions for each token, which are its time, row and column. `mrope_section` says how many
-    pairs each of them turns: one after the other, or in turns (`mrope_layout`), where the time has what is left. `scale`
-    is a factor of the numbers that are turned.
+    The same with three positions for each token, which are its time, row and column.
+
+    `mrope_section` says how many pairs each of them turns: one after the other, or in turns (`mrope_layout`), where the
+    time has what is left. `scale` is a factor of the numbers that are turned.
     """
     if is_packed_batching:
         raise ConversionError("is_packed_batching is set, expected samples of one length")

@@ -16,10 +16,19 @@ from stepwell.runtime.errors import ExecutionError
 Array = Any
 HEADS, SIZE, ROOM = 2, 8, 6
 WIDTH = HEADS * SIZE
-INPUTS = (
-    "query key value mask_index attention_bias past_key past_value past_sequence_length beam_width cache_indirection "
-    "bias"
-).split()
+INPUTS = [
+    "query",
+    "key",
+    "value",
+    "mask_index",
+    "attention_bias",
+    "past_key",
+    "past_value",
+    "past_sequence_length",
+    "beam_width",
+    "cache_indirection",
+    "bias",
+]
 MASK = np.array([[1, 1, 0, 1], [1, 0, 1, 1]], np.int32)
 
 
@@ -120,10 +129,19 @@ BEAMS = np.array([2], np.int32)
     [
         ({"cache_indirection": np.zeros((1, 2, 6), np.int32)}, "cache_indirection is given, expected one continuation"),
         ({"beam_width": BEAMS}, "beam_width is [2], expected 1 as there is no cache_indirection"),
-        ({"query": floats(0, 2, 2, WIDTH)}, "query is tensor<2x2x16xf32> and num_heads 2, expected batch x 1 x columns"),
+        (
+            {"query": floats(0, 2, 2, WIDTH)},
+            "query is tensor<2x2x16xf32> and num_heads 2, expected batch x 1 x columns",
+        ),
         ({"value": None}, "key and value are given one without the other"),
-        ({"key": None, "value": None}, "query is tensor<2x1x16xf32>, expected columns that divide into 3 times 2 heads"),
-        ({"key": floats(0, 1, 1, WIDTH)}, "key, by heads, is tensor<1x2x1x8xf32>, expected 2x2x1x8 and elements of f32"),
+        (
+            {"key": None, "value": None},
+            "query is tensor<2x1x16xf32>, expected columns that divide into 3 times 2 heads",
+        ),
+        (
+            {"key": floats(0, 1, 1, WIDTH)},
+            "key, by heads, is tensor<1x2x1x8xf32>, expected 2x2x1x8 and elements of f32",
+        ),
         ({"value": floats(0, 2, 1, 4)}, "value, by heads, is tensor<2x2x1x2xf32>, expected 2x2x1x8 and elements of"),
         ({"past_sequence_length": None}, "expected past_key, past_value and past_sequence_length, or a key of rank 4"),
         ({"past_sequence_length": np.array([3, 3], np.int32)}, "past_sequence_length is tensor<2xi32>, expected one"),

@@ -14,9 +14,19 @@ from stepwell.frontends import OnnxError
 Array = Any
 OPTIONS: dict[str, Any] = {"version": 1, "domain": "com.microsoft", "outputs": 2}
 HEADS, VALUES, SIZE, V_SIZE = 2, 4, 4, 6
-INPUTS = (
-    "query key value cu_seqlens decay beta initial_state a_log dt_bias capture_count state_update_active".split()
-)
+INPUTS = [
+    "query",
+    "key",
+    "value",
+    "cu_seqlens",
+    "decay",
+    "beta",
+    "initial_state",
+    "a_log",
+    "dt_bias",
+    "capture_count",
+    "state_update_active",
+]
 
 
 def floats(seed: int, *shape: int) -> Array:
@@ -61,7 +71,9 @@ def test_gates_of_rows() -> None:
 
 
 def test_small_norms() -> None:
-    check(inputs_of(1, query=1e-6 * floats(0, 2, 1, HEADS, SIZE), key=1e-6 * floats(1, 2, 1, HEADS, SIZE)), qk_l2_norm=1)
+    check(
+        inputs_of(1, query=1e-6 * floats(0, 2, 1, HEADS, SIZE), key=1e-6 * floats(1, 2, 1, HEADS, SIZE)), qk_l2_norm=1
+    )
 
 
 def test_a_first_call() -> None:

@@ -45,7 +45,7 @@ def check(operator: str, inputs: dict[str, Array], **options: Any) -> None:
 
 
 @pytest.mark.parametrize("rule", ["linear", "gated", "delta", "gated_delta"])
-@pytest.mark.parametrize(("rows", "wide"), [(1, False), (5, True)])
+@pytest.mark.parametrize(("rows", "wide"), [(1, False), (5, True), (19, False)])
 def test_rules(rule: str, rows: int, wide: bool) -> None:
     inputs = inputs_of(rows, wide=wide, alone=wide)
     check("LinearAttention", inputs, outputs=2, q_num_heads=2, kv_num_heads=2, update_rule=rule)
@@ -73,7 +73,7 @@ def test_the_state_alone() -> None:
     np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-6)
 
 
-@pytest.mark.parametrize(("window", "rows"), [(1, 3), (3, 5), (2, 2), (4, 2), (2, 1)])
+@pytest.mark.parametrize(("window", "rows"), [(1, 3), (3, 5), (2, 2), (4, 2), (2, 1), (2, 9)])
 def test_states_after_each_of_the_last_tokens(window: int, rows: int) -> None:
     inputs, heads = inputs_of(rows), {"q_num_heads": 2, "kv_num_heads": 2}
     states = np.concatenate([floats(9, window - 1, 2, 2, SIZE, V_SIZE), inputs["past_state"][None]])
@@ -215,7 +215,11 @@ def test_norms_with_a_gate(activation: str, size: int) -> None:
     [
         ({}, {"activation": "tanh"}, "activation is 'tanh', expected silu, swish, sigmoid"),
         ({"scale": floats(0, 3)}, {}, "X is tensor<2x3x8xf32>, expected columns that are heads of 3 and elements of"),
-        ({"scale": floats(0, 1, 4)}, {}, "scale is tensor<1x4xf32>, expected a vector for each head and elements of f32"),
+        (
+            {"scale": floats(0, 1, 4)},
+            {},
+            "scale is tensor<1x4xf32>, expected a vector for each head and elements of f32",
+        ),
         ({"gate": floats(0, 2, 1, 8)}, {}, "gate is tensor<2x1x8xf32>, expected 2x3x8 and elements of f32"),
     ],
 )

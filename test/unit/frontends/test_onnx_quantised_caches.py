@@ -14,10 +14,22 @@ from stepwell.frontends import OnnxError
 
 Array = Any
 HEADS, SHARED, SIZE = 4, 2, 16
-INPUTS = (
-    "query key value past_key past_value seqlens_k total_sequence_length cos_cache sin_cache position_ids "
-    "attention_bias head_sink k_scale v_scale"
-).split()
+INPUTS = [
+    "query",
+    "key",
+    "value",
+    "past_key",
+    "past_value",
+    "seqlens_k",
+    "total_sequence_length",
+    "cos_cache",
+    "sin_cache",
+    "position_ids",
+    "attention_bias",
+    "head_sink",
+    "k_scale",
+    "v_scale",
+]
 
 
 def floats(seed: int, *shape: int) -> Array:

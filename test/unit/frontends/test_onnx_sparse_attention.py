@@ -18,10 +18,19 @@ HEADS, SHARED, SIZE, BLOCK, ROOM = 4, 2, 16, 16, 64
 KNOWN = ("block_row_indices", "block_col_indices", "total_sequence_length")
 ROWS = np.array([[0, 1, 3, 5, 8], [0, 1, 3, 6, 9]], np.int32)
 COLUMNS = np.array([[0, 0, 1, 1, 2, 1, 2, 3, -1], [0, 0, 1, 0, 1, 2, 0, 2, 3]], np.int32)
-INPUTS = (
-    "query key value past_key past_value block_row_indices block_col_indices total_sequence_length "
-    "key_total_sequence_lengths cos_cache sin_cache"
-).split()
+INPUTS = [
+    "query",
+    "key",
+    "value",
+    "past_key",
+    "past_value",
+    "block_row_indices",
+    "block_col_indices",
+    "total_sequence_length",
+    "key_total_sequence_lengths",
+    "cos_cache",
+    "sin_cache",
+]
 
 
 def floats(seed: int, *shape: int) -> Array:
@@ -108,14 +117,20 @@ def test_one_layout_for_all_heads() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"block_row_indices": ROWS[0]}, "block_row_indices and block_col_indices are [5] and [2, 9], expected layouts"),
+        (
+            {"block_row_indices": ROWS[0]},
+            "block_row_indices and block_col_indices are [5] and [2, 9], expected layouts",
+        ),
         ({"block_col_indices": COLUMNS[:1]}, "are [2, 5] and [1, 9], expected layouts whose number divides 4"),
         ({"block_row_indices": ROWS[:, :3]}, "block_row_indices has 2 blocks, expected at least 3 for all keys"),
         ({"block_row_indices": ROWS + 1}, "block_row_indices does not begin with 0 and rise from block to block"),
         ({"block_col_indices": COLUMNS[:, :8]}, "block_row_indices does not begin with 0 and rise from block to block"),
         ({"block_col_indices": COLUMNS * 0}, "block_col_indices has [0, 0] for block 1, expected 0 to 1 and 1 itself"),
         ({"past_key": floats(0, 1, 2, 32, 16)}, "past_value is tensor<1x2x64x16xf32>, expected 1x2x32x16 and elements"),
-        ({"total_sequence_length": np.array([65], np.int32)}, "total_sequence_length is 65, expected at most the 64 of"),
+        (
+            {"total_sequence_length": np.array([65], np.int32)},
+            "total_sequence_length is 65, expected at most the 64 of",
+        ),
         (
             {"key_total_sequence_lengths": np.zeros(2, np.int32)},
             "key_total_sequence_lengths is tensor<2xi64>, expected a number for each of 1 samples",
