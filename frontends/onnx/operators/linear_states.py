@@ -23,12 +23,12 @@ TOKENS: Final = 8
 
 @dataclass(frozen=True)
 class Rule:
-    """How a token changes the state."""
+    """The change of the state by a token."""
 
     gated: bool
-    """Whether the state decays before."""
+    """True if the state decays before."""
     delta: bool
-    """Whether it gets the difference to what the key finds in it, and not the value."""
+    """True if it gets the difference to what the key finds in it, and not the value."""
 
 
 @dataclass(frozen=True)
@@ -176,7 +176,7 @@ def _stepped(b: GraphBuilder, token: Tokens, state: Value, rule: Rule) -> tuple[
     """
     Returns what the queries of a token find, and the state after it.
 
-    A key of the state before its decay is one that has decayed itself, so the state is written once.
+    The key that reads the state decays in its place. So the state is written once.
     """
     key = b.expand_dims(token.key, axis=(3,))
     left = None if token.decay is None else b.expand_dims(b.exp(token.decay), axis=(3,))

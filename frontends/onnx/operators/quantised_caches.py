@@ -1,5 +1,5 @@
 """
-How caches keep keys and values: as they are, or as integers with a scale.
+The forms in which caches keep keys and values: as they are, or as integers with a scale.
 
 Source: GroupQueryAttention in the operator documentation of onnxruntime, ContribOperators.
 """
@@ -28,7 +28,7 @@ MIDDLE: Final = 8
 
 @dataclass(frozen=True)
 class Kept:
-    """How a cache keeps rows of `batch x heads x sequence x size`."""
+    """The form in which a cache keeps rows of `batch x heads x sequence x size`."""
 
     scale: Value | None = None
     """The scale of all numbers, or of each head and column as `1 x heads x 1 x size`. `None` for floats."""
