@@ -18,7 +18,10 @@ from .signed_bytes import cast
 from .steps import repeat
 
 TOKENS: Final = 8
-"""Tokens in a turn of the loop. Each turn copies the state."""
+"""Tokens in a turn of the loop. Each turn copies the state, and each token in it takes a tenth of a second to compile."""
+
+LEAST: Final = 32
+"""The least tokens for which there are several in a turn."""
 
 
 @dataclass(frozen=True)
@@ -131,14 +134,13 @@ def _looped(b: GraphBuilder, tokens: Tokens, start: Value, rule: Rule, count: Ex
     if isinstance(count, Size):
         return _turns(b, tokens, start, rule, count, 1)
     results: list[Value] = []
-    state, whole = start, count // TOKENS
-    if whole:
-        first = tokens.of([_rows(b, each, 0, whole * TOKENS) for each in tokens.parts])
-        found, state = _turns(b, first, state, rule, whole, TOKENS)
-        results.append(found)
-    for number in range(whole * TOKENS, count):
-        output, state = _stepped(b, _token(b, tokens, number), state, rule)
-        results.append(b.expand_dims(output, axis=(0,)))
+    state, whole = start, count // TOKENS * TOKENS if count >= LEAST else 0
+    # What is left has a token in each turn: to write its steps one after the other takes long to compile.
+    for begin, end, size in ((0, whole, TOKENS), (whole, count, 1)):
+        if begin < end:
+            part = tokens.of([_rows(b, each, begin, end) for each in tokens.parts])
+            found, state = _turns(b, part, state, rule, (end - begin) // size, size)
+            results.append(found)
     return results[0] if len(results) == 1 else b.concat(*results, axis=0), state
 
 

@@ -45,7 +45,7 @@ def check(operator: str, inputs: dict[str, Array], **options: Any) -> None:
 
 
 @pytest.mark.parametrize("rule", ["linear", "gated", "delta", "gated_delta"])
-@pytest.mark.parametrize(("rows", "wide"), [(1, False), (5, True), (19, False)])
+@pytest.mark.parametrize(("rows", "wide"), [(1, False), (5, True), (35, False)])
 def test_rules(rule: str, rows: int, wide: bool) -> None:
     inputs = inputs_of(rows, wide=wide, alone=wide)
     check("LinearAttention", inputs, outputs=2, q_num_heads=2, kv_num_heads=2, update_rule=rule)
