@@ -18,7 +18,7 @@ from .signed_bytes import cast
 from .steps import repeat
 
 TOKENS: Final = 8
-"""Tokens in a turn of the loop. Each turn copies the state, and each token in it takes a tenth of a second to compile."""
+"""Tokens in a turn of the loop. Each turn copies the state; each token in it takes a tenth of a second to compile."""
 
 LEAST: Final = 32
 """The least tokens for which there are several in a turn."""
