@@ -57,7 +57,7 @@ def multi_head_attention(
         raise ConversionError("past_sequence_length or cache_indirection is given, expected caches without places")
     given = _unpacked(b, query, key, value)
     if bias is not None:
-        given = _with_bias(b, given, bias)
+        given = with_bias(b, given, bias)
     q, k, v = (heads_of(b, each, num_heads, what) for each, what in zip(given, "QKV", strict=True))
     mask = _mask(b, key_padding_mask, mask_filter_value, q, k, past_key)
     return _attended(b, (q, k, v), (past_key, past_value), mask, attention_bias, bool(unidirectional), scale)
@@ -168,7 +168,7 @@ def _parts(b: GraphBuilder, x: Value, count: int) -> tuple[Value, ...]:
     )
 
 
-def _with_bias(b: GraphBuilder, given: Sequence[Value], bias: Value) -> list[Value]:
+def with_bias(b: GraphBuilder, given: Sequence[Value], bias: Value) -> list[Value]:
     """Adds the parts of one vector to queries, keys and values. Those of rank 4 come from caches that have theirs."""
     widths = [_width(b, each) for each in given]
     if bias.shape != (sum(widths),):

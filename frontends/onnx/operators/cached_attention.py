@@ -17,6 +17,7 @@ from ..registry import Known, converter
 from ..value import Value
 from .attention import Form, attend, heads_of, packed_heads, parted
 from .caches import cache_of, check_caches, step_of, window_cache_of
+from .quantised_caches import kept_of
 from .quantized_fusions import DOMAIN
 from .rotary import turned_heads
 
@@ -68,35 +69,40 @@ def group_query_attention(
 
     Each query sees the keys up to its own place, and of these the last `local_window_size` where that is given. The
     place of the first query of a sample is `seqlens_k + 1` less their number, or 0 where `total_sequence_length` is
-    their number. Places of the caches behind the last key keep what is there.
+    their number. Places of the caches behind the last key keep what is there. Caches of integers have a scale, and also
+    new keys and values are read from them.
     """
-    if {k_quant_type, v_quant_type} != {"NONE"} or k_scale is not None or v_scale is not None or kv_cache_bit_width:
-        raise ConversionError("the caches are quantised, expected caches of floats")
     if qk_output not in SHOWN:
         raise ConversionError(f"qk_output is {qk_output}, expected 0 to 2")
-    q, k, v = _heads(b, query, key, value, num_heads, kv_num_heads)
+    q, k, v = heads_apart(b, query, key, value, num_heads, kv_num_heads)
     if (q_norm_weight is None) != (k_norm_weight is None):
         raise ConversionError("q_norm_weight and k_norm_weight are given one without the other")
     q = _normalised(b, q, q_norm_weight, qk_norm_epsilon if q_norm_epsilon is None else q_norm_epsilon)
     k = _normalised(b, k, k_norm_weight, qk_norm_epsilon if k_norm_epsilon is None else k_norm_epsilon)
     if seqlens_k is None or total_sequence_length is None:
         raise ConversionError("expected the inputs seqlens_k and total_sequence_length")
-    check_caches(past_key, past_value, k, v)
+    kept_k = kept_of(b, k, k_scale, k_quant_type, kv_cache_bit_width, "k")
+    kept_v = kept_of(b, v, v_scale, v_quant_type, kv_cache_bit_width, "v")
+    check_caches(past_key, past_value, kept_k.shaped(k), kept_v.shaped(v))
+    if past_key is None and (kept_k.scale is not None or kept_v.scale is not None):
+        raise ConversionError("past_key is missing, expected it with k_quant_type or v_quant_type")
     _check_window(local_window_size, causal)
     step = step_of(b, k, seqlens_k, query_seqlens, int(np.asarray(total_sequence_length).reshape(())))
     is_window = bool(sliding_window_cache)
     cache = window_cache_of(b, past_key, step, local_window_size) if is_window else cache_of(b, past_key, step)
     if do_rotary:
-        cos, sin, turned = _angles(b, cos_cache, sin_cache, position_ids, step.rows, cache.starts)
+        cos, sin, turned = angles_of(b, cos_cache, sin_cache, position_ids, step.rows, cache.starts)
         q, k = (turned_heads(b, each, cos, sin, turned, bool(rotary_interleaved)) for each in (q, k))
-    (keys, seen_keys), (values, seen_values) = cache.updated(b, past_key, k), cache.updated(b, past_value, v)
+    keys, seen_keys = cache.updated(b, past_key, kept_k.closed(b, k))
+    values, seen_values = cache.updated(b, past_value, kept_v.closed(b, v))
+    seen_keys, seen_values = kept_k.opened(b, seen_keys, q.dtype), kept_v.opened(b, seen_values, q.dtype)
     bias = cache.bias(b, q, seen_keys, attention_bias, bool(causal), local_window_size)
     sinks = _sinks(b, head_sink, bool(smooth_softmax), num_heads, q)
     form = Form(scale or None, softcap, None, SHOWN[qk_output], sinks)
-    result, shown = attend(b, q, seen_keys, seen_values, bias, form)
+    result, shown = attend(b, kept_k.ordered(b, q), seen_keys, seen_values, bias, form)
     if qk_output == 1 and bias.allowed is not None:
         shown = b.where(bias.allowed, shown, b.full((), 0.0, shown.dtype))
-    return packed_heads(b, result), keys, values, shown
+    return packed_heads(b, kept_v.restored(b, result)), keys, values, shown
 
 
 def _check_window(window: int, causal: int) -> None:
@@ -109,7 +115,7 @@ def _check_window(window: int, causal: int) -> None:
 # Queries, keys and values
 
 
-def _heads(
+def heads_apart(
     b: GraphBuilder, query: Value, key: Value | None, value: Value | None, heads: int, shared: int
 ) -> tuple[Value, Value, Value]:
     """Queries, keys and values by heads. Without `key` and `value` all are columns of `query`."""
@@ -149,7 +155,7 @@ def _sinks(b: GraphBuilder, given: Value | None, smooth: bool, heads: int, q: Va
 # Positions
 
 
-def _angles(
+def angles_of(
     b: GraphBuilder,
     cosines: Value | None,
     sines: Value | None,

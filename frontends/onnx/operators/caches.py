@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ....dialects.graph.shapes import compatible, text
+from ....dialects.graph.shapes import Shaped, compatible, text
 from ....lazy_dataclass import dataclass
 from ..emitting.graph_builder import GraphBuilder
 from ..errors import ConversionError
@@ -33,22 +33,24 @@ class Step:
     """The most tokens of a sample after the step."""
 
 
-def step_of(b: GraphBuilder, k: Value, seqlens: Value, query_seqlens: Value | None, total: int) -> Step:
-    """Returns where new keys are. `seqlens` are the numbers of keys after the step, less one."""
+def step_of(
+    b: GraphBuilder, k: Value, seqlens: Value, query_seqlens: Value | None, total: int, name: str = "seqlens_k"
+) -> Step:
+    """Returns where new keys are. `seqlens` are the numbers of keys after the step, less one. Errors have `name`."""
     rows = b.extent(k, 2, "the key")
     if total < rows:
         raise ConversionError(f"total_sequence_length is {total}, expected at least the {rows} of the query")
-    for what, numbers in (("seqlens_k", seqlens), ("query_seqlens", query_seqlens)):
+    for what, numbers in ((name, seqlens), ("query_seqlens", query_seqlens)):
         if numbers is not None and not any(compatible(numbers.shape, (k.shape[0], *(1,) * ones)) for ones in (0, 1)):
             raise ConversionError(f"{what} is {numbers.shaped}, expected a number for each of {k.shape[0]} samples")
     ends = b.add(b.reshape(b.astype(seqlens, dtype="i64"), shape=(-1,)), 1)
     if query_seqlens is not None:
-        count = _checked(b, b.reshape(query_seqlens, shape=(-1,)), rows)
+        count = checked(b, b.reshape(query_seqlens, shape=(-1,)), rows)
         return Step(rows, b.subtract(ends, count), ends, count, total)
     return Step(rows, None if total == rows else b.subtract(ends, rows), ends, None, total)
 
 
-def _checked(b: GraphBuilder, numbers: Value, most: int) -> Value:
+def checked(b: GraphBuilder, numbers: Value, most: int) -> Value:
     """
     Returns whole numbers that are checked at run time to be from 0 to `most`: each is looked up in the list of these.
     As numbers without a sign negative ones are beyond its end, where they would count from there else.
@@ -56,8 +58,8 @@ def _checked(b: GraphBuilder, numbers: Value, most: int) -> Value:
     return b.take(b.constant(np.arange(most + 1, dtype=np.int64)), b.astype(numbers, dtype="ui32"), axis=0)
 
 
-def check_caches(past_key: Value | None, past_value: Value | None, k: Value, v: Value) -> None:
-    """Raises `ConversionError` unless there are no caches, or two of one length for heads as those of `k` and `v`."""
+def check_caches(past_key: Value | None, past_value: Value | None, k: Shaped, v: Shaped) -> None:
+    """Raises `ConversionError` unless there are no caches, or two of one length for rows like `k` and `v`."""
     if past_key is None and past_value is None:
         return
     if past_key is None or past_value is None:
@@ -65,8 +67,8 @@ def check_caches(past_key: Value | None, past_value: Value | None, k: Value, v: 
     for what, past, new in (("past_key", past_key, k), ("past_value", past_value, v)):
         length = past_key.shape[2] if past_key.rank == 4 else None
         wanted = (*new.shape[:2], length, new.shape[3])
-        if not compatible(past.shape, wanted):
-            raise ConversionError(f"{what} is {past.shaped}, expected {text(wanted)}")
+        if not compatible(past.shape, wanted) or past.dtype != new.dtype:
+            raise ConversionError(f"{what} is {past.shaped}, expected {text(wanted)} and elements of {new.dtype}")
 
 
 @dataclass(frozen=True)
@@ -87,7 +89,9 @@ class Cache:
         if self.starts is None:
             return (new if rows == self.length else b.concat(new, _rows(b, past, rows, kept), axis=2)), new
         if self.length > kept:
-            past = b.pad(past, pad_width=(0, 0, 0, 0, 0, self.length - kept, 0, 0), value=0.0)
+            past = b.pad(
+                past, pad_width=(0, 0, 0, 0, 0, self.length - kept, 0, 0), value=0.0 if "f" in past.dtype else 0
+            )
         found = self._written(b, past, new, b.reshape(self.starts, shape=(-1, 1)))  # pyright: ignore[reportArgumentType]
         return found, found if self.step.total == self.length else _rows(b, found, 0, self.step.total)
 
@@ -114,7 +118,7 @@ def cache_of(b: GraphBuilder, past: Value | None, step: Step) -> Cache:
     if not kept:
         found = f"total_sequence_length is {step.total} and there is no past"
         raise ConversionError(f"{found}, expected {step.rows} as of the query")
-    return Cache(step, _checked(b, step.starts, length - step.rows), length)
+    return Cache(step, checked(b, step.starts, length - step.rows), length)
 
 
 @dataclass(frozen=True)
@@ -177,7 +181,7 @@ def window_cache_of(b: GraphBuilder, past: Value | None, step: Step, window: int
         starts = b.constant(np.zeros((b.extent(past, 0, "past_key"), 1), np.int64))
     else:
         # Of a number below 0 the least of it and 0 is no index of a list of one.
-        at_least = _checked(b, b.minimum(step.starts, b.full((), 0, "i64")), 0)
+        at_least = checked(b, b.minimum(step.starts, b.full((), 0, "i64")), 0)
         starts = b.reshape(b.add(step.starts, at_least), shape=(-1, 1))
     return WindowCache(step, starts, ends, capacity, window)
 

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ....dialects.graph.shapes import compatible
 from ....lazy_dataclass import dataclass
 from ....te.dtypes import numpy_dtype
 from ..emitting.forms import broadcast
@@ -207,3 +208,24 @@ def _scores(b: GraphBuilder, weights: Value, targets: Value, count: int, functio
             best = op(b.where(own, each, b.full((), worst, weights.dtype)), axis=(1,))
             return b.where(b.any(own, axis=(1,)), best, zero)
     raise ConversionError(f"aggregate_function is {function}, expected 0 (average), 1 (sum), 2 (min) or 3 (max)")
+
+
+# Of the set com.microsoft
+
+
+@converter("CDist", domain="com.microsoft")
+def cdist(b: GraphBuilder, x: Value, y: Value, *, metric: str = "sqeuclidean") -> Value:
+    """
+    Returns the distance of each row of `x` to each of `y`: the root of `x^2 + y^2 - 2 x y`, as in onnxruntime.
+
+    Source: its operator documentation, ContribOperators.
+    """
+    if metric not in ("euclidean", "sqeuclidean"):
+        raise ConversionError(f"metric is '{metric}', expected euclidean or sqeuclidean")
+    if x.rank != 2 or y.rank != 2 or not compatible(x.shape[1:], y.shape[1:]) or x.dtype != y.dtype:
+        raise ConversionError(f"the inputs are {x.shaped} and {y.shaped}, expected two matrices with as many columns")
+    left = b.sum(b.square(x), axis=1, keepdims=True)
+    right = b.sum(b.square(y), axis=1, keepdims=False)
+    products = b.multiply(b.matmul(x, b.permute_dims(y, axes=(1, 0))), 2.0)
+    squares = b.maximum(b.subtract(b.add(left, right), products), 0.0)
+    return b.sqrt(squares) if metric == "euclidean" else squares

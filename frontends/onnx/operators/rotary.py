@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ....dialects.graph.shapes import compatible, text
@@ -72,6 +74,69 @@ def rotary_embedding_of_places(
     cos, sin = b.take(cosines, positions, axis=0), b.take(sines, positions, axis=0)
     result = turned_heads(b, heads, cos, sin, rotary_embedding_dim, bool(interleaved))
     return packed_heads(b, result) if x.rank == 3 else result
+
+
+@converter("MRotaryEmbedding", domain="com.microsoft")
+def rotary_embedding_of_three_places(
+    b: GraphBuilder,
+    x: Value,
+    positions: Value,
+    cosines: Value,
+    sines: Value,
+    *,
+    mrope_section: tuple[int, ...],
+    mrope_layout: int = 0,
+    interleaved: int = 0,
+    num_heads: int = 0,
+    rotary_embedding_dim: int = 0,
+    is_packed_batching: int = 0,
+    scale: float = 1.0,
+) -> Value:
+    """
+    The same with three positions for each token, which are its time, row and column.
+
+    `mrope_section` says how many pairs each of them turns: one after the other, or in turns (`mrope_layout`), where the
+    time has what is left. `scale` is a factor of the numbers that are turned.
+    """
+    if is_packed_batching:
+        raise ConversionError("is_packed_batching is set, expected samples of one length")
+    if mrope_layout not in (0, 1):
+        raise ConversionError(f"mrope_layout is {mrope_layout}, expected 0 or 1")
+    if cosines.rank != 2 or cosines.shape[1] is None or cosines.shape != sines.shape:
+        raise ConversionError(f"cos_cache is {cosines.shaped} and sin_cache {sines.shaped}, expected two like matrices")
+    pairs = cosines.shape[1]
+    if len(mrope_section) != 3 or min(mrope_section) < 0 or sum(mrope_section) != pairs:
+        raise ConversionError(f"mrope_section is {list(mrope_section)}, expected three numbers whose sum is {pairs}")
+    heads = heads_of(b, x, num_heads, "the input")
+    if not compatible(positions.shape, (3, heads.shape[0], heads.shape[2])):
+        wanted = text((3, heads.shape[0], heads.shape[2]))
+        raise ConversionError(f"position_ids is {positions.shaped}, expected {wanted}")
+    places = _places_of_pairs(mrope_section, bool(mrope_layout))
+    cos, sin = (_by_place(b, b.take(each, positions, axis=0), places) for each in (cosines, sines))
+    if scale != 1:
+        cos, sin = b.multiply(cos, scale), b.multiply(sin, scale)
+    result = turned_heads(b, heads, cos, sin, rotary_embedding_dim, bool(interleaved))
+    return packed_heads(b, result) if x.rank == 3 else result
+
+
+def _places_of_pairs(section: tuple[int, ...], in_turns: bool) -> np.ndarray[Any, Any]:
+    """Returns which of the three positions turns each pair."""
+    places = np.repeat(np.arange(3), section)
+    if in_turns:
+        places[:] = 0
+        for place in (1, 2):
+            places[place : 3 * section[place] : 3] = place
+    return places
+
+
+def _by_place(b: GraphBuilder, angles: Value, places: np.ndarray[Any, Any]) -> Value:
+    """Takes each column of `3 x batch x sequence x pair` from one of the three parts."""
+    parts = [b.squeeze(each, axis=(0,)) for each in b.split(angles, sections=3, axis=0)]
+    found = parts[0]
+    for place in (1, 2):
+        if (places == place).any():
+            found = b.where(b.constant(places == place), parts[place], found)
+    return found
 
 
 def turned_heads(

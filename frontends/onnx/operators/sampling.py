@@ -63,6 +63,24 @@ def grid_sample(
     return b.sample(x, points, mode=MODES[mode], padding=paddings[padding_mode])
 
 
+@converter("GridSample", domain="com.microsoft")
+def grid_sample_of_images(
+    b: GraphBuilder,
+    x: Value,
+    grid: Value,
+    *,
+    align_corners: int = 0,
+    mode: str = "bilinear",
+    padding_mode: str = "zeros",
+) -> Value:
+    """The same of images with two dimensions, by the names that ONNX had before. Source: ContribOperators."""
+    if mode not in ("bilinear", "nearest", "bicubic"):
+        raise ConversionError(f"mode is '{mode}', expected bilinear, nearest or bicubic")
+    if x.rank != 4:
+        raise ConversionError(f"the input is {x.shaped}, expected rank 4")
+    return grid_sample(b, x, grid, align_corners=align_corners, mode=mode, padding_mode=padding_mode)
+
+
 def _spatial(b: GraphBuilder, x: Value, dtype: str) -> Value:
     """The extents of an image as a vector of floats."""
     sizes = vector(b, extents_of(x)[2:])

@@ -27,11 +27,13 @@ LEFT_OUT = {
     "constants, windows and random numbers": "Constant BlackmanWindow HammingWindow MelWeightMatrix Bernoulli "
     "Multinomial RandomNormal RandomNormalLike RandomUniform RandomUniformLike",
     "other names of ops that are there": "Upsample Scatter com.microsoft:DequantizeLinear com.microsoft:QuantizeLinear "
-    "com.microsoft:ExpandDims com.microsoft:GatherND com.microsoft:Gelu com.microsoft:Pad com.microsoft:Range "
+    "com.microsoft:QLinearConv com.microsoft:ExpandDims "
+    "com.microsoft:GatherND com.microsoft:Gelu com.microsoft:Pad com.microsoft:Range "
     "com.microsoft:SimplifiedLayerNormalization com.microsoft:TransposeMatMul com.microsoft:Trilu",
     "not in the peer": "BitCast Swish SwiGLU TensorScatter RotaryEmbedding "
     "AffineGrid CumProd MaxUnpool ai.onnx.ml:TreeEnsemble com.microsoft:BiasAdd com.microsoft:BiasSoftmax "
     "com.microsoft:NhwcFusedConv com.microsoft:QLinearReduceMean com.microsoft:ScaledSiLU com.microsoft:SwiGLU",
+    "caches that must be the arrays of the peer": "com.microsoft:SparseAttention",
     "losses and training": "NegativeLogLikelihoodLoss ai.onnx.preview.training:Adagrad ai.onnx.preview.training:Adam "
     "ai.onnx.preview.training:Momentum",
     "attributes as large as a model": "STFT TfIdfVectorizer NonMaxSuppression ai.onnx.ml:ArrayFeatureExtractor "

@@ -342,7 +342,8 @@ def refused(inputs: dict[str, Array], **options: Any) -> str:
 
 def test_caches_that_are_refused() -> None:
     inputs = inputs_of()
-    assert "the caches are quantised, expected caches of floats" in refused(inputs, k_quant_type="PER_TENSOR")
+    wanted = "k_quant_type is 'PER_TENSOR' and k_scale is missing, expected both or neither"
+    assert wanted in refused(inputs, k_quant_type="PER_TENSOR")
     expected = "local_window_size is 7, expected 1 to 6 as sliding_window_cache is set"
     assert expected in refused(inputs, sliding_window_cache=1, local_window_size=7)
     without = inputs_of(past=None, total=1)
