@@ -27,7 +27,7 @@ LEFT_OUT = {
     "constants, windows and random numbers": "Constant BlackmanWindow HammingWindow MelWeightMatrix Bernoulli "
     "Multinomial RandomNormal RandomNormalLike RandomUniform RandomUniformLike",
     "other names of ops that are there": "Upsample Scatter com.microsoft:DequantizeLinear com.microsoft:QuantizeLinear "
-    "com.microsoft:QLinearConv com.microsoft:ExpandDims "
+    "com.microsoft:ExpandDims "
     "com.microsoft:GatherND com.microsoft:Gelu com.microsoft:Pad com.microsoft:Range "
     "com.microsoft:SimplifiedLayerNormalization com.microsoft:TransposeMatMul com.microsoft:Trilu",
     "not in the peer": "BitCast Swish SwiGLU TensorScatter RotaryEmbedding "
