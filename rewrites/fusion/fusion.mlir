@@ -28,7 +28,6 @@ pattern.group_rule "fuse-into-injective" doc "an op that moves elements computes
 pattern.group_rule "fuse-injective-into-elementwise" doc "a map reads moved elements where they come from" :
   injective %producer into [elementwise, broadcast] %consumer through [elementwise, broadcast, injective] %between
   where post-dominated(%producer, %consumer, %between) remark "{name} has {users} users outside the group",
-    no-transpose-of-rows(%producer, %consumer) remark "{consumer} is transposed, and {name} has moved whole rows, which are read faster from memory",
     no-repeat-of-short-rows(%producer, %consumer) remark "{consumer} repeats short rows that {name} has repeated, which it reads faster from memory as long ones"
 
 pattern.group_rule "fuse-injective-into-reduction" doc "a reduction of whole rows reads each element once, so it may compute it"

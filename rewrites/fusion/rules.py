@@ -187,12 +187,13 @@ def no_transpose_of_rows(candidate: Candidate, producer: list[Group], consumer: 
 
 
 def _moved_next(candidate: Candidate, consumer: Group) -> list[PermuteDimsOp]:
-    """Returns the permutation that takes a result, or those behind maps that keep its type."""
+    """Returns the permutation that takes the result of the producer, or those behind maps that keep its type."""
     user, groups = candidate.user, candidate.groups
     if isinstance(user, PermuteDimsOp):
         return [user]
     ops = list(groups.ops_of(consumer))
-    if groups.facts[user].kind is not OpKind.ELEMENTWISE or len({dtype_of(op.results[0]) for op in ops}) > 1:
+    dtypes = {dtype_of(op.results[0]) for op in (candidate.producer.root, *ops)}
+    if groups.facts[user].kind is not OpKind.ELEMENTWISE or len(dtypes) > 1:
         return []
     return [op for op in ops if isinstance(op, PermuteDimsOp)]
 

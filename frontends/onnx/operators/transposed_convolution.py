@@ -13,7 +13,9 @@ from __future__ import annotations
 from itertools import product as combinations
 from math import gcd, prod
 
+from ....dialects.graph.base import plain_properties
 from ....dialects.graph.quantisation import DequantizeOp
+from ....dialects.graph.signature import shaped_of
 from ....lazy_dataclass import dataclass
 from ..emitting.forms import reshaped
 from ..emitting.graph_builder import GraphBuilder
@@ -25,8 +27,8 @@ from .convolution import Ints, convolve, with_bias
 from .movement import pad_constant
 from .windows import Window, window_of
 
-FEW = 16
-"""Channels of a result below which they do not fill a vector. All remainders are then channels of one convolution."""
+LANES = 16
+"""Channels that are computed together. Fewer take as long, and their places are dealt out with channels first."""
 
 
 @converter("ConvTranspose")
@@ -110,10 +112,6 @@ class Part:
     shift: int = 0
     """Places before the first of the result, which are computed and cut off."""
 
-    def window(self, extra: int, stride: int) -> tuple[int, int]:
-        """Returns the elements of padding before and after the input."""
-        return self.low + (self.taps - 1) * self.dilation, -(-(extra + self.shift) // stride) - 1 - self.low
-
 
 def _parts(each: Direction) -> list[Part]:
     """Returns the remainders in order, with their own taps only. Neighbours are one part where their windows agree."""
@@ -154,21 +152,37 @@ def _divided(b: GraphBuilder, x: Value, w: Value, directions: list[Direction], g
     """
     Returns the parts of each direction.
 
-    Exact ones take no more products than there are. All remainders are one part where vectors would not be full, and
-    where that is a convolution of 3x3 taps of floats, which Winograd's method computes with fewer products still.
+    Exact ones have no zeros among their taps. All remainders are one part where they fill vectors so much better that
+    this takes fewer products, and where that is a convolution of 3x3 taps of floats: Winograd's method computes it with
+    fewer products still.
     """
     exact = [_parts(each) for each in directions]
     if any(each.stride > 1 and each.dilation > 1 for each in directions):
         return exact
     whole = [parts if each.stride == 1 else _whole(each) for parts, each in zip(exact, directions, strict=True)]
+    outputs = b.static_shape(w, "the filter")[1]
     is_square = len(directions) == 2 and all(part.taps == 3 for (part,) in whole)
-    is_narrow = groups > 1 or b.static_shape(w, "the filter")[1] < FEW
-    return whole if is_narrow or (is_square and not _of_integers(b, x, w)) else exact
+    is_fast = is_square and not _of_integers(b, x, w)
+    # What several convolutions take besides products is an eighth at most.
+    is_fuller = 9 * _products(whole, outputs) <= 8 * _products(exact, outputs)
+    return whole if groups > 1 or is_fast or is_fuller else exact
 
 
-def _of_integers(b: GraphBuilder, *operands: Value) -> bool:
-    """Returns whether the operands stand for integers, whose products become those of integers."""
-    return all(isinstance(b.ssa(each).owner, DequantizeOp) for each in operands)
+def _products(parts: list[list[Part]], outputs: int) -> int:
+    """Returns the products for an element of the input, in channels of full vectors."""
+    return sum(
+        -(-outputs * prod(part.count for part in chosen) // LANES) * prod(part.taps for part in chosen)
+        for chosen in combinations(*parts)
+    )
+
+
+def _of_integers(b: GraphBuilder, x: Value, w: Value) -> bool:
+    """Returns whether both stand for integers that can be multiplied as such: no input channel has its own scale."""
+    image, kernel = b.ssa(x).owner, b.ssa(w).owner
+    if not isinstance(image, DequantizeOp) or not isinstance(kernel, DequantizeOp):
+        return False
+    scale = shaped_of(kernel.operands[1].type, "the scale")
+    return not scale.shape or plain_properties(kernel)["axis"] == 1
 
 
 def _transposed(
@@ -179,26 +193,31 @@ def _transposed(
     if groups < 1 or inputs % groups:
         raise ConversionError(f"{inputs} input channels do not divide into {groups} groups")
     parts = _divided(b, x, w, directions, groups)
+    apart = groups > 1 or b.static_shape(w, "the filter")[1] < LANES
     # Before the channels are dealt out, the bias is added where they are computed. Places without taps have it too.
     later = bias if any(not part.taps for each in parts for part in each) else None
     found: dict[tuple[Part, ...], Value] = {}
     for chosen in combinations(*parts):
         if all(part.taps for part in chosen):
-            ends = [part.window(each.extra, each.stride) for part, each in zip(chosen, directions, strict=True)]
-            window = Window(
-                tuple(part.taps for part in chosen),
-                (1,) * len(chosen),
-                tuple(part.dilation for part in chosen),
-                tuple(before for before, _ in ends),
-                tuple(after for _, after in ends),
-            )
-            y = convolve(b, x, _kernel(b, w, chosen, groups), window, groups)
-            y = y if later is not None else with_bias(b, y, _repeated(b, w, bias, chosen, groups))
-            found[chosen] = _remainders_apart(b, y, chosen, groups)
-    return with_bias(b, _dealt(b, _joined(b, found, parts, (), groups), directions, parts, groups), later)
+            y = convolve(b, x, _kernel(b, w, chosen, groups, apart), _window(chosen, directions), groups)
+            y = y if later is not None else with_bias(b, y, _repeated(b, w, bias, chosen, groups, apart))
+            found[chosen] = _remainders_apart(b, y, chosen, apart)
+    return with_bias(b, _dealt(b, _joined(b, found, parts, (), apart), directions, parts, apart), later)
 
 
-def _kernel(b: GraphBuilder, w: Value, chosen: tuple[Part, ...], groups: int) -> Value:
+def _window(chosen: tuple[Part, ...], directions: list[Direction]) -> Window:
+    """The window of one convolution, which meets as many places in each direction as the others."""
+    last = [-(-(each.extra + part.shift) // each.stride) - 1 for part, each in zip(chosen, directions, strict=True)]
+    return Window(
+        tuple(part.taps for part in chosen),
+        (1,) * len(chosen),
+        tuple(part.dilation for part in chosen),
+        tuple(part.low + (part.taps - 1) * part.dilation for part in chosen),
+        tuple(place - part.low for part, place in zip(chosen, last, strict=True)),
+    )
+
+
+def _kernel(b: GraphBuilder, w: Value, chosen: tuple[Part, ...], groups: int, apart: bool) -> Value:
     """
     The filter of one convolution, from `(C, O / groups, kernel…)` to `(O * remainders, C / groups, taps…)`, backwards.
 
@@ -217,7 +236,7 @@ def _kernel(b: GraphBuilder, w: Value, chosen: tuple[Part, ...], groups: int) ->
     w = b.strided_slice(w, axes=taps, begin=(-1,) * rank, end=backwards, strides=(-1,) * rank)
     if any(part.count != step for part, step in zip(chosen, shape[4::2], strict=True)):
         w = b.strided_slice(w, axes=remainders, begin=(0,) * rank, end=tuple(part.count for part in chosen))
-    w = b.permute_dims(w, axes=(0, *((*remainders, 2) if groups == 1 else (2, *remainders)), 1, *taps))
+    w = b.permute_dims(w, axes=(0, *((*remainders, 2) if not apart else (2, *remainders)), 1, *taps))
     channels = groups * outputs * prod(part.count for part in chosen)
     return b.reshape(w, shape=(channels, inputs // groups, *(part.taps for part in chosen)))
 
@@ -228,28 +247,28 @@ def _taps(b: GraphBuilder, w: Value, axis: int, part: Part) -> Value:
     if part.count == 1:
         end = part.tap + (part.taps - 1) * part.step + 1
         return b.strided_slice(w, axes=(axis,), begin=(part.tap,), end=(end,), strides=(part.step,))
-    before, after = [0] * w.rank, [0] * w.rank
-    before[axis], after[axis] = -part.tap, part.tap + part.taps * part.step - size
-    return pad_constant(b, w, before, after, 0)
+    return _widened(b, w, axis, -part.tap, part.tap + part.taps * part.step - size)
 
 
-def _repeated(b: GraphBuilder, w: Value, bias: Value | None, chosen: tuple[Part, ...], groups: int) -> Value | None:
+def _repeated(
+    b: GraphBuilder, w: Value, bias: Value | None, chosen: tuple[Part, ...], groups: int, apart: bool
+) -> Value | None:
     """The bias of each channel of a convolution, in the order of `_kernel`."""
     count = prod(part.count for part in chosen)
     if bias is None or count == 1:
         return bias
     channels = groups * b.static_shape(w, "the filter")[1]
-    rows, shape = ((1, -1), (count, channels)) if groups == 1 else ((-1, 1), (channels, count))
+    rows, shape = ((1, -1), (count, channels)) if not apart else ((-1, 1), (channels, count))
     return b.reshape(b.broadcast_to(b.reshape(bias, shape=rows), shape=shape), shape=(channels * count,))
 
 
-def _remainders_apart(b: GraphBuilder, x: Value, chosen: tuple[Part, ...], groups: int) -> Value:
+def _remainders_apart(b: GraphBuilder, x: Value, chosen: tuple[Part, ...], apart: bool) -> Value:
     """From `(N, channels, Q…)` to `(N, Q…, remainders…, O)`, or with groups to `(N, O, remainders…, Q…)`."""
     counts, rank = tuple(part.count for part in chosen), len(chosen)
     batch, channels, *extents = extents_of(x)
     if not isinstance(channels, int):
         raise ConversionError("the channels of the filter are not known")
-    if groups > 1:
+    if apart:
         return reshaped(b, x, [batch, channels // prod(counts), *counts, *extents])
     x = b.permute_dims(x, axes=(0, *range(2, 2 + rank), 1))
     return reshaped(b, x, [batch, *extents, *counts, channels // prod(counts)])
@@ -260,34 +279,37 @@ def _joined(
     found: dict[tuple[Part, ...], Value],
     parts: list[list[Part]],
     chosen: tuple[Part, ...],
-    groups: int,
+    apart: bool,
 ) -> Value:
     """The convolutions with all remainders of the directions after the `chosen` parts. Those without taps are 0."""
     number = len(chosen)
     if number == len(parts):
         return found[chosen]
-    axis = number + (1 + len(parts) if groups == 1 else 2)
-    real = [index for index, part in enumerate(parts[number]) if part.taps]
-    each = [_joined(b, found, parts, (*chosen, parts[number][index]), groups) for index in real]
-    ends: list[list[int]] = []
-    # Parts without taps lie around those with taps, or between them.
-    for place, index in enumerate(real):
-        first = 0 if place == 0 else index
-        last = real[place + 1] if place + 1 < len(real) else len(parts[number])
-        missing = [sum(p.count for p in parts[number][a:z]) for a, z in ((first, index), (index + 1, last))]
-        ends.append(missing)
-    padded: list[Value] = []
-    for x, (before, after) in zip(each, ends, strict=True):
-        widths = [[0] * x.rank, [0] * x.rank]
-        widths[0][axis], widths[1][axis] = before, after
-        padded.append(pad_constant(b, x, *widths, 0))
-    return padded[0] if len(padded) == 1 else b.concat(*padded, axis=axis)
+    axis = number + (1 + len(parts) if not apart else 2)
+    joined: list[Value] = []
+    missing = 0
+    for part in parts[number]:
+        if part.taps:
+            next_ = _joined(b, found, parts, (*chosen, part), apart)
+            joined.append(_widened(b, next_, axis, missing, 0))
+            missing = 0
+        else:
+            missing += part.count
+    joined[-1] = _widened(b, joined[-1], axis, 0, missing)
+    return joined[0] if len(joined) == 1 else b.concat(*joined, axis=axis)
 
 
-def _dealt(b: GraphBuilder, x: Value, directions: list[Direction], parts: list[list[Part]], groups: int) -> Value:
+def _widened(b: GraphBuilder, x: Value, axis: int, before: int, after: int) -> Value:
+    """Puts zeros around an axis. Negative numbers cut."""
+    first, last = [0] * x.rank, [0] * x.rank
+    first[axis], last[axis] = before, after
+    return pad_constant(b, x, first, last, 0)
+
+
+def _dealt(b: GraphBuilder, x: Value, directions: list[Direction], parts: list[list[Part]], apart: bool) -> Value:
     """Places q of all remainders become places `q * stride + remainder`, without what is cut off at both ends."""
     strides, rank = tuple(each.stride for each in directions), len(directions)
-    if groups == 1:
+    if not apart:
         batch, *rest = extents_of(x)
         extents, channels = rest[:rank], rest[-1]
         order = [axis for number in range(rank) for axis in (1 + number, 1 + rank + number)]
