@@ -25,6 +25,7 @@ from ...dialects.pattern.groups import GROUP_KINDS, GroupOp, GroupRuleOp, MergeG
 from ...dialects.traits import LoopSemantics
 from ...lazy_dataclass import dataclass
 from ...patterns.language.signatures import RuleError, check_taken, plain_parameters
+from ..inference.quantisation import dtype_of
 from .groups import Group, Groups, shape_of_value, sizes_of, without_ones
 from .siblings import are_siblings, uses_only_inside
 
@@ -175,12 +176,26 @@ def no_floats_for_later(candidate: Candidate, producer: list[Group], consumer: l
 
 @group_condition("no-transpose-of-rows")
 def no_transpose_of_rows(candidate: Candidate, producer: list[Group], consumer: list[Group]) -> bool:
-    """The op of the consumer that takes the result is no transpose, or the producer has not moved whole rows."""
-    user = candidate.user
-    if not isinstance(user, PermuteDimsOp) or _keeps_rows(user):
+    """
+    The op of the consumer that takes the result is no transpose, nor a map before one, or the producer has not moved
+    whole rows. A map to integers counts for nothing: there is more to compute than to move.
+    """
+    if all(_keeps_rows(op) for op in _moved_next(candidate, consumer[0])):
         return True
     moves = [op for op in candidate.groups.ops_of(producer[0]) if isinstance(op, PermuteDimsOp)]
     return not moves or not all(_keeps_rows(op) for op in moves)
+
+
+def _moved_next(candidate: Candidate, consumer: Group) -> list[PermuteDimsOp]:
+    """Returns the permutation that takes the result of the producer, or those behind maps that keep its type."""
+    user, groups = candidate.user, candidate.groups
+    if isinstance(user, PermuteDimsOp):
+        return [user]
+    ops = list(groups.ops_of(consumer))
+    dtypes = {dtype_of(op.results[0]) for op in (candidate.producer.root, *ops)}
+    if groups.facts[user].kind is not OpKind.ELEMENTWISE or len(dtypes) > 1:
+        return []
+    return [op for op in ops if isinstance(op, PermuteDimsOp)]
 
 
 def _keeps_rows(op: PermuteDimsOp) -> bool:

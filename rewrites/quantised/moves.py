@@ -48,6 +48,9 @@ MOVES: Final = frozenset(
 )
 """Ops each of whose elements is one of the first operand."""
 
+MANY: Final = 16
+"""The elements that a scale serves at least where it is repeated."""
+
 PRODUCTS: Final = (MatmulOp, Conv2dOp)
 
 
@@ -281,7 +284,8 @@ def moves_scales(match: Match, op: Operation, real: DequantizeOp) -> bool:
     scale, found = real.operands[1], plain_properties(real)
     if not shape_of(scale) or op.name == "graph.permute_dims" or _blocks_of_rows(op, real) is not None:
         return True
-    return not found["block_size"] and _moved_axis(op, found["axis"] % len(shape_of(real.operands[0]))) is not None
+    axis = found["axis"] % len(shape_of(real.operands[0]))
+    return not found["block_size"] and (_moved_axis(op, axis) is not None or _repeating_axis(op, axis) is not None)
 
 
 def _blocks_of_rows(op: Operation, real: DequantizeOp) -> tuple[int, ...] | None:
@@ -327,6 +331,21 @@ def _moved_axis(op: Operation, axis: int) -> int | None:
     return moved if moved >= 0 and made[moved] == given[axis] != DYNAMIC_INDEX else None
 
 
+def _repeating_axis(op: Operation, axis: int) -> int | None:
+    """
+    Returns the axis that a reshape makes of an axis and those before it, where the indices of the axis come again and
+    again. Each serves many elements then, or it is `None`.
+    """
+    given, made = shape_of(op.operands[0]), shape_of(op.results[0])
+    if not isinstance(op, ReshapeOp) or DYNAMIC_INDEX in (*given, *made) or 0 in given:
+        return None
+    end = prod(given[: axis + 1])
+    for moved, extent in enumerate(made):
+        if prod(made[: moved + 1]) == end and extent > given[axis] and not extent % given[axis]:
+            return moved if extent * MANY <= prod(made) else None
+    return None
+
+
 @builder("moved-integers")
 def moved_integers(match: Match, op: Operation, real: DequantizeOp) -> Sequence[SSAValue] | None:
     """A `graph.dequantize` of what `op` makes of integers."""
@@ -348,6 +367,8 @@ def moved_conversion(match: Match, op: Operation, real: DequantizeOp, type_: Att
             kept, block_size = len(rows) - 1, shape_of(quantized)[-1]
         elif block_size:
             points = _moved_like(match, op, points)
+        elif kept is None and (kept := _repeating_axis(op, axis % len(shape_of(quantized)))) is not None:
+            points = [_repeated(match, each, shape_of(moved)[kept]) for each in points]
         if kept is None:
             return None
         axis = kept
@@ -363,6 +384,14 @@ def _moved_like(match: Match, op: Operation, points: Sequence[SSAValue]) -> list
     if number is not None:
         return [scale, full(match, number, dtype_of(points[1]), shape_of(scale))]
     return [scale, match.create(op.name, [points[1]], None, op.properties).results[0]]
+
+
+def _repeated(match: Match, value: SSAValue, count: int) -> SSAValue:
+    """Returns the elements of a vector again and again, `count` in all."""
+    number, (length,) = splat_number(value), shape_of(value)
+    if number is not None:
+        return full(match, number, dtype_of(value), (count,))
+    return emit(match, "reshape", emit(match, "broadcast_to", value, shape=[count // length, length]), shape=[count])
 
 
 def _reshaped(match: Match, value: SSAValue, shape: Sequence[int]) -> SSAValue:

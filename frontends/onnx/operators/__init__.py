@@ -9,6 +9,7 @@ THEMES = (
     "movement",
     "contraction",
     "convolution",
+    "transposed_convolution",
     "reduction",
     "control",
     "indexing",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import product
 from typing import Any
 
@@ -96,6 +97,77 @@ def test_a_stride_as_long_as_the_filter_is_a_product_dealt_out() -> None:
     assert "graph.pad" not in text
 
 
+@pytest.mark.ci_cases(3)
+@pytest.mark.parametrize(
+    ("outputs", "kernel", "attributes", "filters"),
+    [
+        # Remainders with the same taps are one convolution, others have one each, with their own taps only.
+        (16, 3, {"pads": [1] * 4, "output_padding": [1, 1]}, ["16x3x1x1", "16x3x1x2", "16x3x2x1", "16x3x2x2"]),
+        (16, 4, {"pads": [1] * 4}, ["16x3x2x2"] * 4),
+        (16, 4, {}, ["64x3x2x2"]),
+        (16, 7, {"strides": [4, 4]}, ["16x3x1x1", "48x3x1x2", "48x3x2x1", "144x3x2x2"]),
+        # Nine taps of floats are left to Winograd's method. Few channels fill vectors together.
+        (16, 5, {"pads": [1] * 4}, ["64x3x3x3"]),
+        (2, 3, {"pads": [1] * 4}, ["8x3x2x2"]),
+        (8, 4, {"pads": [1] * 4}, ["32x3x2x2"]),
+        # Places that no tap meets take no products.
+        (16, 3, {"dilations": [2, 2]}, ["16x3x3x3"]),
+        (16, 3, {"strides": [4, 4], "pads": [0] * 4}, ["144x3x1x1"]),
+        (16, 3, {"dilations": [2, 1], "strides": [3, 1]}, ["16x3x1x3"] * 3),
+    ],
+)
+def test_remainders_take_their_own_taps(
+    outputs: int, kernel: int, attributes: dict[str, Any], filters: list[str]
+) -> None:
+    rng = np.random.default_rng(outputs + kernel)
+    x, w = whole(rng, 1, 3, 4, 5), whole(rng, 3, outputs, kernel, kernel)
+    bias = whole(rng, outputs)
+    attributes = {"strides": [2, 2], **attributes}
+    text = text_of("ConvTranspose", {"x": x, "w": w, "b": bias}, version=22, **attributes)
+    found = re.findall(r"graph\.conv2d.*?, tensor<([0-9x]+)xf32>\)", text)
+    assert sorted(found) == sorted(filters)
+    (y,) = run("ConvTranspose", {"x": x, "w": w, "b": bias}, version=22, known=["w", "b"], **attributes)
+    dilations, before = attributes.get("dilations", [1, 1]), attributes.get("pads", [0] * 4)[:2]
+    wanted = scattered(x, w, attributes["strides"], dilations, before, list(y.shape[2:]), 1)
+    assert np.array_equal(y, wanted + bias[:, None, None])
+
+
+@pytest.mark.ci_cases(2)
+@pytest.mark.parametrize(("kernel", "pads"), [(2, 0), (3, 1), (4, 1), (5, 2)])
+@pytest.mark.parametrize("axis", [None, 0, 1])
+def test_transposed_convolutions_of_integers(kernel: int, pads: int, axis: int | None) -> None:
+    """Scales of output channels move along with the filter, so that integers are multiplied."""
+    rng = np.random.default_rng(kernel)
+    x, w = whole(rng, 1, 16, 4, 5), rng.integers(-20, 21, (16, 32, kernel, kernel)).astype(np.int8)
+    count = 1 if axis is None else w.shape[axis]
+    scale = (2.0 ** rng.integers(-3, 0, count)).astype(np.float32)
+    zero = np.zeros(count, np.int8)
+    one, two = np.float32(1), np.uint8(100)
+    constants = {"w": w, "s": scale if axis is not None else scale[0], "z": zero if axis is not None else zero[0]}
+    constants |= {"one": one, "two": two}
+    nodes = [
+        helper.make_node("QuantizeLinear", ["x", "one", "two"], ["q"]),
+        helper.make_node("DequantizeLinear", ["q", "one", "two"], ["r"]),
+        helper.make_node("DequantizeLinear", ["w", "s", "z"], ["v"], axis=axis or 0),
+        helper.make_node("ConvTranspose", ["r", "v"], ["y"], strides=[2, 2], pads=[pads] * 4),
+    ]
+    graph = helper.make_graph(
+        nodes,
+        "g",
+        [helper.make_tensor_value_info("x", 1, x.shape)],
+        [helper.make_tensor_value_info("y", 1, [None] * 4)],
+        [numpy_helper.from_array(np.asarray(value), name) for name, value in constants.items()],
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])
+    executable = stepwell.compile_onnx(model, cache=False)
+    (y,) = executable(x=x)
+    real = w * (scale[0] if axis is None else scale.reshape([-1 if n == axis else 1 for n in range(4)]))
+    wanted = scattered(x, real.astype(np.float32), [2, 2], [1, 1], [pads, pads], list(y.shape[2:]), 1)
+    assert np.array_equal(y, wanted)
+    types = set(re.findall(r"graph\.conv2d .*\(tensor<[0-9x]+x(\w+)>, tensor<[0-9x]+x(\w+)>", executable.ir("graph")))
+    assert types == ({("f32", "f32")} if axis == 0 else {("ui8", "i8")})
+
+
 @settings(max_examples=40 if FULL else 6)
 @given(data=st.data())
 def test_transposed_convolutions(data: st.DataObject) -> None:
@@ -112,13 +184,16 @@ def test_transposed_convolutions(data: st.DataObject) -> None:
     shape = [
         (n - 1) * s + r - b - a + m for n, s, r, b, a, m in zip(sizes, strides, reach, before, after, more, strict=True)
     ]
-    groups = data.draw(st.integers(1, 2))
+    groups, outputs = data.draw(st.integers(1, 2)), data.draw(st.sampled_from([2, 16]))
     rng = np.random.default_rng(data.draw(st.integers(0, 99)))
-    x, w = whole(rng, 2, 2 * groups, *sizes), whole(rng, 2 * groups, 2, *kernel)
+    x, w = whole(rng, 2, 2 * groups, *sizes), whole(rng, 2 * groups, outputs, *kernel)
+    bias = whole(rng, outputs * groups)
     attributes = {"strides": strides, "dilations": dilations, "group": groups}
     attributes |= {"pads": before + after, "output_padding": more}
-    (found,) = run("ConvTranspose", {"x": x, "w": w}, version=22, known=["w"], **attributes)
-    assert np.array_equal(found, scattered(x, w, strides, dilations, before, shape, groups))
+    inputs = {"x": x, "w": w, "b": bias}
+    (found,) = run("ConvTranspose", inputs, version=22, known=["w", "b"], **attributes)
+    wanted = scattered(x, w, strides, dilations, before, shape, groups)
+    assert np.array_equal(found, wanted + bias.reshape(-1, *[1] * rank))
 
 
 @pytest.mark.ci_cases(3)

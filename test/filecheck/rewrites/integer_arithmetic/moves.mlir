@@ -39,6 +39,36 @@ func.func @integer_moves_of_an_axis(%w: tensor<4x1x6xi8>, %s: tensor<6xf32>, %t:
   func.return %0, %1, %2, %3, %4, %5 : tensor<4x1x1x6xf32>, tensor<4x6xf32>, tensor<2x1x6xf32>, tensor<3x4x1x6xf32>, tensor<2x2x6xf32>, tensor<4x2x3xf32>
 }
 
+/// Scales come again and again where the axis is joined with those before it. A zero point that is known stays a number.
+// CHECK-LABEL: func.func @integer_moves_repeat_scales(
+func.func @integer_moves_repeat_scales(%w: tensor<2x3x32xi8>, %s: tensor<3xf32>, %z: tensor<3xi8>) -> (tensor<6x32xf32>, tensor<6x32xf32>) {
+  // CHECK: %[[A:.*]] = graph.reshape %w, shape = [6, 32] : (tensor<2x3x32xi8>) -> tensor<6x32xi8>
+  // CHECK-NEXT: %[[B:.*]] = graph.broadcast_to %s, shape = [2, 3] : (tensor<3xf32>) -> tensor<2x3xf32>
+  // CHECK-NEXT: %[[S:.*]] = graph.reshape %[[B]], shape = [6] : (tensor<2x3xf32>) -> tensor<6xf32>
+  // CHECK-NEXT: %[[C:.*]] = graph.broadcast_to %z, shape = [2, 3] : (tensor<3xi8>) -> tensor<2x3xi8>
+  // CHECK-NEXT: %[[Z:.*]] = graph.reshape %[[C]], shape = [6] : (tensor<2x3xi8>) -> tensor<6xi8>
+  // CHECK-NEXT: graph.dequantize %[[A]], %[[S]], %[[Z]], axis = 0 : (tensor<6x32xi8>
+  // CHECK: graph.dequantize %{{.*}}, %{{.*}}, %{{.*}}, axis = 0 : (tensor<6x32xi8>
+  %k = graph.full 3 : tensor<3xi8>
+  %d = graph.dequantize %w, %s, %z : (tensor<2x3x32xi8>, tensor<3xf32>, tensor<3xi8>)
+  %e = graph.dequantize %w, %s, %k : (tensor<2x3x32xi8>, tensor<3xf32>, tensor<3xi8>)
+  %0 = graph.reshape %d, shape = [6, 32] : (tensor<2x3x32xf32>)
+  %1 = graph.reshape %e, shape = [6, 32] : (tensor<2x3x32xf32>)
+  func.return %0, %1 : tensor<6x32xf32>, tensor<6x32xf32>
+}
+
+/// They do not where each would serve few elements, or where its elements do not lie together.
+// CHECK-LABEL: func.func @no_integer_moves_repeat_scales(
+func.func @no_integer_moves_repeat_scales(%w: tensor<2x3x8xi8>, %v: tensor<3x2x32xi8>, %s: tensor<3xf32>, %z: tensor<3xi8>) -> (tensor<6x8xf32>, tensor<6x32xf32>) {
+  // CHECK: graph.reshape %{{.*}} -> tensor<6x8xf32>
+  // CHECK: graph.reshape %{{.*}} -> tensor<6x32xf32>
+  %d = graph.dequantize %w, %s, %z : (tensor<2x3x8xi8>, tensor<3xf32>, tensor<3xi8>)
+  %e = graph.dequantize %v, %s, %z, axis = 0 : (tensor<3x2x32xi8>, tensor<3xf32>, tensor<3xi8>)
+  %0 = graph.reshape %d, shape = [6, 8] : (tensor<2x3x8xf32>)
+  %1 = graph.reshape %e, shape = [6, 32] : (tensor<3x2x32xf32>)
+  func.return %0, %1 : tensor<6x8xf32>, tensor<6x32xf32>
+}
+
 /// The axis is cut, spread or split itself, or of several axes.
 // CHECK-LABEL: func.func @no_integer_moves_of_an_axis(
 func.func @no_integer_moves_of_an_axis(%w: tensor<4x6xi8>, %v: tensor<4x1xi8>, %s: tensor<6xf32>, %t: tensor<1xf32>) -> (tensor<4x3xf32>, tensor<4x6xf32>, tensor<4x2x3xf32>, tensor<6x4xf32>) {

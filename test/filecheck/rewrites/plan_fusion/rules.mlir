@@ -127,6 +127,36 @@ func.func @fuse_injective_into_elementwise(%x: tensor<4x8xf32>) -> tensor<8x4xf3
   func.return %2 : tensor<8x4xf32>
 }
 
+/// Whole rows are moved, then mapped and transposed, which reads them faster from memory.
+// CHECK-LABEL: @no_transpose_of_mapped_rows(
+func.func @no_transpose_of_mapped_rows(%x: tensor<2x3x4xf32>) -> tensor<4x3x2xf32> {
+  // CHECK-NEXT: graph.permute_dims {{.*}}{graph.group = 0 : i64} :
+  // CHECK-NEXT: graph.relu {{.*}}{graph.group = 1 : i64, graph.group_reason = "fuse-into-injective"}
+  // CHECK-NEXT: graph.permute_dims {{.*}}{graph.group = 1 : i64} :
+  %0 = graph.permute_dims %x, axes = [1, 0, 2] : (tensor<2x3x4xf32>) -> tensor<3x2x4xf32>
+  %1 = graph.relu %0 : (tensor<3x2x4xf32>) -> tensor<3x2x4xf32>
+  %2 = graph.permute_dims %1, axes = [2, 0, 1] : (tensor<3x2x4xf32>) -> tensor<4x3x2xf32>
+  func.return %2 : tensor<4x3x2xf32>
+}
+
+/// Where the rows are mapped to integers, or stay rows, all is one loop.
+// CHECK-LABEL: @transpose_of_rows_that_become_integers(
+func.func @transpose_of_rows_that_become_integers(%x: tensor<2x3x4xf32>) -> (tensor<4x3x2xi32>, tensor<2x3x4xf32>) {
+  // CHECK-NEXT: graph.permute_dims {{.*}}{graph.group = 0 : i64, graph.group_reason = "fuse-into-injective"}
+  // CHECK-NEXT: graph.astype {{.*}}{graph.group = 0 : i64, graph.group_reason = "fuse-into-injective"}
+  // CHECK-NEXT: graph.permute_dims {{.*}}{graph.group = 0 : i64} :
+  // CHECK-NEXT: graph.permute_dims {{.*}}{graph.group = 1 : i64, graph.group_reason = "fuse-into-injective"}
+  // CHECK-NEXT: graph.relu {{.*}}{graph.group = 1 : i64, graph.group_reason = "fuse-into-injective"}
+  // CHECK-NEXT: graph.permute_dims {{.*}}{graph.group = 1 : i64} :
+  %0 = graph.permute_dims %x, axes = [1, 0, 2] : (tensor<2x3x4xf32>) -> tensor<3x2x4xf32>
+  %1 = graph.astype %0, dtype = i32 : (tensor<3x2x4xf32>) -> tensor<3x2x4xi32>
+  %2 = graph.permute_dims %1, axes = [2, 0, 1] : (tensor<3x2x4xi32>) -> tensor<4x3x2xi32>
+  %3 = graph.permute_dims %x, axes = [1, 0, 2] : (tensor<2x3x4xf32>) -> tensor<3x2x4xf32>
+  %4 = graph.relu %3 : (tensor<3x2x4xf32>) -> tensor<3x2x4xf32>
+  %5 = graph.permute_dims %4, axes = [1, 0, 2] : (tensor<3x2x4xf32>) -> tensor<2x3x4xf32>
+  func.return %2, %5 : tensor<4x3x2xi32>, tensor<2x3x4xf32>
+}
+
 /// A product is written before its elements are moved.
 // CHECK-LABEL: @no_injective_after_a_product(
 func.func @no_injective_after_a_product(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
