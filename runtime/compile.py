@@ -91,7 +91,7 @@ def compile(
             tuning=tuning,
             progress=progress,
         )
-        if donate:
+        if donate != ():
             source.donate(donate)
         if before:
             source.run(before)

@@ -224,7 +224,7 @@ class Source:
         set_signatures(self.module, self.entry)
         self.written = None
 
-    def donate(self, patterns: str | Sequence[str]) -> None:
+    def donate(self, patterns: Any) -> None:
         """
         Marks the arguments of the entry whose names match `patterns` as ones that a call may overwrite.
 
@@ -233,7 +233,7 @@ class Source:
         function = functions(self.module)[self.entry]
         names = input_names(function)
         marked = argument_attributes(function) or [{} for _ in names]
-        for number in donated_numbers(patterns, names, self.entry):
+        for number in donated_numbers(patterns, names, f"@{self.entry}"):
             marked[number][DONATED] = UnitAttr()
         function.properties["arg_attrs"] = ArrayAttr(map(DictionaryAttr, marked))
         self.written = None

@@ -111,7 +111,7 @@ class OnnxExecutable(Executable):
         if unknown := [name for name in values if name not in names]:
             known = ", ".join(f"'{name}'" for name in names)
             fail(self._model.name, f"there is no input '{unknown[0]}' whose values to take", f"inputs are {known}")
-        donated_numbers(options.get("donate", ()), names, ENTRY)
+        self._donated = [names[number] for number in donated_numbers(options.get("donate", ()), names, "the model")]
         self._values = set(values)
         self._whole: Executable | None = None
         inputs = cast("list[tuple[str, ArrayType]]", [(each.name, each.type) for each in self._free])
@@ -294,7 +294,16 @@ class OnnxExecutable(Executable):
 
     def _compile_imported(self, importer: Importer) -> Executable:
         module = importer.module(ENTRY)
-        return compile_module(module, weights=importer.builder.weights, **self._options)
+        options = self._options | {"donate": self._donated_arguments()}
+        return compile_module(module, weights=importer.builder.weights, **options)
+
+    def _donated_arguments(self) -> tuple[str, ...]:
+        """Returns the donated inputs. Raises CompileError for one that is no argument, as programs have its values."""
+        if wrong := next((name for name in self._donated if name in self._values), None):
+            raise CompileError(
+                f"donate is '{wrong}', whose values are part of each program, expected an input whose values are not"
+            )
+        return tuple(self._donated)
 
     # Arguments
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import wrong_count
+from ..errors import ArgumentError, wrong_count
 from .arrays import LARGE, check_type, from_python
 from .bound_entry import Array, BoundEntry, Owner
 from .description import Argument, Entry
@@ -48,11 +48,21 @@ class DonatingEntry(BoundEntry):
         arrays = tuple(self._all_as_arrays(arrays))
         outputs = as_outputs(outputs, [argument.name for _, argument in self._outputs])
         self._check_outputs(outputs, self._others(arrays))
+        self._check_crossed(outputs, arrays)
         for output, place in zip(outputs, self._places, strict=True):
             if place is not None and arrays[place] is not output:
                 check_type(arrays[place], self._given[place].type, self._given[place].name)
                 np.copyto(output, arrays[place])
         self._run(self._others(arrays), outputs, given=True)
+
+    def _check_crossed(self, outputs: Sequence[Array], arrays: Sequence[Any]) -> None:
+        """Raises ArgumentError for an output in which a donated input lies that another output is to begin with."""
+        for number, output in enumerate(outputs):
+            for place in self._donated - {self._places[number]}:
+                if isinstance(arrays[place], np.ndarray) and np.may_share_memory(output, arrays[place]):
+                    name = self._outputs[number][1].name
+                    expected = "expected an array of its own"
+                    raise ArgumentError(f"output '{name}' shares memory with another argument, {expected}")
 
     def apart(self, arrays: Sequence[Any]) -> Sequence[Any]:
         return [

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 import stepwell
+from onnx import helper
 from stepwell.core.messages.diagnostics import OperationError
 from stepwell.runtime.errors import ArgumentError, CompileError, ExecutionError
 
@@ -160,6 +161,8 @@ def test_run_into_copies_to_the_outputs(step: stepwell.Executable) -> None:
     check([outputs[0], cache], wanted)
     with pytest.raises(ArgumentError, match="output 'result1' shares memory with another argument"):
         step.run_into([cache.reshape(-1)[:8].reshape(2, 4), cache], cache, new, place)
+    with pytest.raises(ArgumentError, match="output 'result0' shares memory with another argument"):
+        stepwell.compile(TWO, tuning=False).run_into([a := np.zeros(4, "f"), b := np.ones(4, "f")], a, b)
     with pytest.raises(ArgumentError, match="'main' has 2 results, found 1 output arrays"):
         step.run_into([cache], cache, new, place)
 
@@ -234,6 +237,35 @@ def test_names_that_no_argument_has() -> None:
         stepwell.compile(PROGRAM, donate=["cache", "past_*"])
     message = "donate is 'past_*', but no argument of @main has such a name; there are 'cache', 'new', 'place'"
     assert message in str(raised.value)
+    with pytest.raises(CompileError, match=r"there are 'cache', 'new', 'place'; did you mean 'cache'\?"):
+        stepwell.compile(PROGRAM, donate="cashe")
+
+
+@pytest.mark.parametrize("donate", [True, 0, "", ["cache", 1], 3.5])
+def test_names_that_are_none(donate: Any) -> None:
+    with pytest.raises(CompileError, match="expected names of arguments, or patterns such as 'past_\\*'"):
+        stepwell.compile(PROGRAM, donate=donate)
+
+
+def test_a_name_as_the_text_has_it() -> None:
+    cache, new, place = arguments()
+    assert stepwell.compile(PROGRAM, donate="%cache", tuning=False)(cache, new, place)[1] is cache
+
+
+def test_inputs_of_a_model() -> None:
+    """Names may have the signs of patterns. An input whose values decide the shape is no argument."""
+    nodes = [helper.make_node("Add", ["x[0]", "x[0]"], ["y"]), helper.make_node("Reshape", ["y", "shape"], ["z"])]
+    types = [("x[0]", 1, (2, 3)), ("shape", 7, (1,))]
+    ends = [helper.make_tensor_value_info(*each) for each in types]
+    graph = helper.make_graph(nodes, "g", ends, [helper.make_tensor_value_info("z", 1, ("n",))])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])
+    with pytest.raises(CompileError, match="donate is 'shape', whose values are part of each program"):
+        stepwell.compile_onnx(model, donate="shape", tuning=False)(np.ones((2, 3), "f"), np.array([6]))
+    with pytest.raises(CompileError, match=r"no argument of the model has such a name; there are 'x\[0\]', 'shape'"):
+        stepwell.compile_onnx(model, donate="y")
+    with pytest.warns(UserWarning, match=r"argument 'x\[0\]' is donated, but no result takes its place"):
+        found = stepwell.compile_onnx(model, donate="x[0]", tuning=False, cache=False)
+        check(found(np.ones((2, 3), "f"), np.array([6])), [np.full(6, 2.0)])
 
 
 def test_what_no_result_takes_the_place_of() -> None:
