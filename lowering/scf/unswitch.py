@@ -19,19 +19,41 @@ After:
 
 from __future__ import annotations
 
+from typing import Final
+
 from xdsl.dialects import scf
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.rewriter import Rewriter
 
 from ...core.ir.cloning import clone_op
+from ...core.ir.walk import walk
 from .vector_body import TRAPPING
+
+MOST_LOOPS: Final = 16
+"""The most loops in the place of one: the parts of a concatenation, say."""
 
 
 def unswitch(loop: scf.ForOp) -> list[scf.ForOp]:
     """
-    Returns the two loops in the place of `loop`, or `loop` itself where its body has no such condition or more than one
-    `scf.if`.
+    Returns the loops in the place of `loop`, or `loop` itself where its body has no such condition, or more than one
+    `scf.if` beside each other. Conditions in branches are taken out as well, as long as there are few.
     """
+    branches = [op for op in walk(loop) if isinstance(op, scf.IfOp)]
+    if len(branches) >= MOST_LOOPS:
+        return [loop]
+    done, waiting = list[scf.ForOp](), [loop]
+    while waiting:
+        each = waiting.pop()
+        made = _taken_out(each)
+        if len(made) > 1:
+            waiting += made
+        else:
+            done += made
+    return done
+
+
+def _taken_out(loop: scf.ForOp) -> list[scf.ForOp]:
+    """Returns the two loops in the place of `loop`, or `loop` itself."""
     branch = _branch(loop)
     if branch is None or (needed := _above(branch.cond, loop.body.block)) is None:
         return [loop]
@@ -60,8 +82,8 @@ def _branch(loop: scf.ForOp) -> scf.IfOp | None:
     branch = found[0] if len(found) == 1 else None
     if not isinstance(branch, scf.IfOp) or any(len(region.blocks) != 1 for region in branch.regions):
         return None
-    inner = [op for region in branch.regions for op in region.block.ops]
-    return None if any(op.regions for op in inner) else branch
+    inner = [op for region in branch.regions for op in region.block.ops if op.regions]
+    return branch if all(isinstance(op, scf.IfOp) for op in inner) else None
 
 
 def _above(condition: SSAValue, body: Block) -> list[Operation] | None:

@@ -170,3 +170,65 @@ func.func @no_condition_on_what_is_carried(%a: memref<128xf32>) -> f32 {
   } {stepwell.loop = "vectorize"}
   func.return %sum : f32
 }
+
+// Parts that are joined: a condition inside of a branch is taken out as well.
+// CHECK-LABEL: func.func @parts_that_are_joined
+// CHECK: arith.cmpi slt, %row
+// CHECK: scf.if
+// CHECK: scf.for
+// CHECK-NOT: scf.if
+// CHECK: memref.load %a
+// CHECK: } else {
+// CHECK: scf.if
+// CHECK: scf.for
+// CHECK-NOT: scf.if
+// CHECK: memref.load %b
+// CHECK: } else {
+// CHECK: scf.for
+// CHECK-NOT: scf.if
+// CHECK: memref.load %c
+// CHECK: func.return
+func.func @parts_that_are_joined(%a: memref<128xf32>, %b: memref<128xf32>, %c: memref<128xf32>, %out: memref<3x128xf32>, %row: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %n = arith.constant 128 : index
+  scf.for %j = %c0 to %n step %c1 {
+    %first = arith.cmpi slt, %row, %c1 : index
+    %x = scf.if %first -> (f32) {
+      %y = memref.load %a[%j] : memref<128xf32>
+      scf.yield %y : f32
+    } else {
+      %two = arith.constant 2 : index
+      %second = arith.cmpi slt, %row, %two : index
+      %z = scf.if %second -> (f32) {
+        %y = memref.load %b[%j] : memref<128xf32>
+        scf.yield %y : f32
+      } else {
+        %y = memref.load %c[%j] : memref<128xf32>
+        scf.yield %y : f32
+      }
+      scf.yield %z : f32
+    }
+    memref.store %x, %out[%row, %j] : memref<3x128xf32>
+  } {stepwell.loop = "vectorize"}
+  func.return
+}
+
+// A loop around a branch is no condition to take out.
+// CHECK-LABEL: func.func @no_condition_around_a_loop
+// CHECK: scf.for
+// CHECK-NEXT: scf.if
+func.func @no_condition_around_a_loop(%a: memref<128xf32>, %in: i1) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %n = arith.constant 128 : index
+  %zero = arith.constant 0.0 : f32
+  scf.for %j = %c0 to %n step %c1 {
+    scf.if %in {
+      scf.for %k = %c0 to %j step %c1 {
+        memref.store %zero, %a[%k] : memref<128xf32>
+      }
+    }
+  } {stepwell.loop = "vectorize"}
+  func.return
+}
