@@ -57,6 +57,18 @@ the name of the copy, with the number of the output and the positions of the inp
 
 # Of a function
 
+SKIP: Final = "stepwell.skip"
+"""
+The attribute of a function that keeps passes away from it. It is an array of names of passes, or a unit attribute for
+all passes on functions.
+"""
+
+EXTERNAL: Final = "stepwell.external"
+"""Attribute of a declaration below the graph: `{compiler = name, source = text}`, all that a code generator needs."""
+
+FUNCTION: Final = "stepwell.function"
+"""The function that an entry for C is around."""
+
 SIGNATURE: Final = "stepwell.signature"
 """The tensor types of an entry on the graph level."""
 
@@ -148,6 +160,16 @@ WEIGHTS: Final = "stepwell.weights"
 
 CHECKS: Final = "stepwell.checks"
 """What each status that an entry returns stands for."""
+
+PREFIX: Final = "stepwell."
+"""The beginning of the names of our attributes. Those of other packages begin with another word."""
+
+NAMES: Final = frozenset(
+    value
+    for name, value in tuple(vars().items())
+    if name.isupper() and isinstance(value, str) and value.startswith(PREFIX) and value != PREFIX
+)
+"""All of these names. A name that is none of them is a slip of the pen, and would be without effect."""
 
 # Of memory and weights
 

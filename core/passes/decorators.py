@@ -28,16 +28,11 @@ from xdsl.passes import ModulePass
 from ...lazy_dataclass import dataclass
 from ..messages.diagnostics import Diagnostic, StepwellError, fail
 from ..plugins import define_pass
+from ..roles import SKIP as SKIP
 from .base import StepwellPass
 
 PRIMITIVE: Final = "graph.primitive"
 """Marks a fused function: to passes on functions it is one op, its body is left alone."""
-
-SKIP: Final = "stepwell.skip"
-"""
-The attribute of a function that keeps passes away from it. It is an array of names of passes, or a unit attribute for
-all passes on functions.
-"""
 
 Decorator = Callable[[Any], type[StepwellPass]]
 

@@ -21,7 +21,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from ...core.ir.walk import ops_of
-from ...core.roles import BUFFER_ALIGNMENT, ENTRY_PREFIX, NOALIAS, PLACE_OF, PREPARE, ROLE
+from ...core.roles import BUFFER_ALIGNMENT, ENTRY_PREFIX, FUNCTION, NOALIAS, PLACE_OF, PREPARE, ROLE
 from .attributes import number
 from .heap import free_live_buffers
 from .llvm_body import ConversionTable, LLVMBody
@@ -29,7 +29,6 @@ from .state import ModuleState, Signature
 from .types import PTR, MemRefLayout, UnsupportedTypeError
 
 ALIGNED_ROLES = ("arena",)
-FUNCTION = "stepwell.function"
 
 LINKAGE_INTERNAL = llvm.LinkageAttr("internal")
 LINKAGE_EXTERNAL = llvm.LinkageAttr("external")

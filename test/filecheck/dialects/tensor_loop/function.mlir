@@ -3,11 +3,11 @@
 
 /// Arguments keep their names and attributes; inputs come before outputs.
 // CHECK-LABEL: tensor_loop.func @entry
-// CHECK-SAME: (%A: memref<4xf32> {stepwell.role = "input", stepwell.name = "x"}, %n: index) outs(%B: memref<4xf32>) attributes {stepwell.entry} {
+// CHECK-SAME: (%A: memref<4xf32> {stepwell.role = "input", stepwell.name = "x"}, %n: index) outs(%B: memref<4xf32>) attributes {stepwell.written} {
 // GENERIC: arg_attrs = [{stepwell.role = "input", stepwell.name = "x"}, {}, {}]
 // GENERIC: (%A: memref<4xf32>, %n: index, %B: memref<4xf32>):
 // GENERIC-NEXT: "tensor_loop.yield"() : () -> ()
-tensor_loop.func @entry(%A: memref<4xf32> {stepwell.role = "input", stepwell.name = "x"}, %n: index) outs(%B: memref<4xf32>) attributes {stepwell.entry} {
+tensor_loop.func @entry(%A: memref<4xf32> {stepwell.role = "input", stepwell.name = "x"}, %n: index) outs(%B: memref<4xf32>) attributes {stepwell.written} {
 }
 
 // CHECK-LABEL: tensor_loop.func private @no_inputs() outs(%B: memref<f32>) {

@@ -31,8 +31,8 @@ llvm.func @ops(%x: f32, %v: vector<4xf32>, %i: i32, %p: !llvm.ptr, %m: vector<4x
   %k = llvm_ext.masked_load %p, %m, %v {alignment = 4 : i64} : vector<4xi1>, vector<4xf32>
   // CHECK-NEXT: llvm_ext.masked_store %{{.*}} {alignment = 4 : i64} : vector<4xi1>, vector<4xf32>
   llvm_ext.masked_store %k, %p, %m {alignment = 4 : i64} : vector<4xi1>, vector<4xf32>
-  // CHECK-NEXT: llvm_ext.switch %{{.*}} : i32, default ^[[A:.*]](%{{.*}} : i32), [0: ^[[B:.*]], -1: ^[[A]](%{{.*}} : i32)] {stepwell.x}
-  llvm_ext.switch %i : i32, default ^bb1(%a : i32), [0: ^bb2, -1: ^bb1(%i : i32)] {stepwell.x}
+  // CHECK-NEXT: llvm_ext.switch %{{.*}} : i32, default ^[[A:.*]](%{{.*}} : i32), [0: ^[[B:.*]], -1: ^[[A]](%{{.*}} : i32)] {mine.x}
+  llvm_ext.switch %i : i32, default ^bb1(%a : i32), [0: ^bb2, -1: ^bb1(%i : i32)] {mine.x}
 ^bb1(%q: i32):
   llvm.return %q : i32
 ^bb2:
