@@ -24,8 +24,8 @@ from ...dialects.graph.quantisation import DequantizeOp
 from ...dialects.pattern.groups import GROUP_KINDS, GroupOp, GroupRuleOp, MergeGroupsOp, RequireGroupsOp
 from ...dialects.traits import LoopSemantics
 from ...lazy_dataclass import dataclass
+from ...patterns.language.constants import element_type
 from ...patterns.language.signatures import RuleError, check_taken, plain_parameters
-from ..inference.quantisation import dtype_of
 from .groups import Group, Groups, shape_of_value, sizes_of, without_ones
 from .siblings import are_siblings, uses_only_inside
 
@@ -192,8 +192,8 @@ def _moved_next(candidate: Candidate, consumer: Group) -> list[PermuteDimsOp]:
     if isinstance(user, PermuteDimsOp):
         return [user]
     ops = list(groups.ops_of(consumer))
-    dtypes = {dtype_of(op.results[0]) for op in (candidate.producer.root, *ops)}
-    if groups.facts[user].kind is not OpKind.ELEMENTWISE or len(dtypes) > 1:
+    types = {element_type(op.results[0].type) for op in (candidate.producer.root, *ops)}
+    if groups.facts[user].kind is not OpKind.ELEMENTWISE or len(types) > 1:
         return []
     return [op for op in ops if isinstance(op, PermuteDimsOp)]
 

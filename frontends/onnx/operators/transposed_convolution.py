@@ -104,9 +104,9 @@ class Part:
     taps: int
     """Taps of each remainder. It is 0 where none meets such places."""
     step: int
-    """From a tap of the kernel to the next of the same remainder."""
+    """The distance from a tap of the kernel to the next of the same remainder."""
     dilation: int
-    """From an element of the input to the one that the next tap meets."""
+    """The distance from an element of the input to the one that the next tap meets."""
     low: int
     """The place q takes its first tap from element `q - low`, and later taps from those before."""
     shift: int = 0

@@ -45,4 +45,4 @@ def test_names_of_others_and_of_those_who_ask_for_it(tmp_path: Path, capsys: pyt
 def test_the_page_has_all_names() -> None:
     page = (Path(__file__).parents[3] / "docs" / "ir.md").read_text()
     listed = set(re.findall(r"`(stepwell\.\w+)`", page))
-    assert NAMES <= listed and {name for name in listed if name.startswith("stepwell.")} - NAMES <= {"stepwell.parse"}
+    assert listed >= NAMES and {name for name in listed if name.startswith("stepwell.")} - NAMES <= {"stepwell.parse"}
