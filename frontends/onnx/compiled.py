@@ -294,7 +294,7 @@ class OnnxExecutable(Executable):
 
     def _compile_imported(self, importer: Importer) -> Executable:
         module = importer.module(ENTRY)
-        options = self._options | {"donate": self._donated_arguments()}
+        options: dict[str, Any] = {**self._options, "donate": self._donated_arguments()}
         return compile_module(module, weights=importer.builder.weights, **options)
 
     def _donated_arguments(self) -> tuple[str, ...]:
