@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from ..core.messages.diagnostics import Diagnostic, StepwellError
+from ..core.messages.files import write_file
 from .options.batch_files import batches_in
 from .options.command import ArgumentParser, Sources, read_module, run_tool
 
@@ -89,11 +90,15 @@ def argument_parser() -> argparse.ArgumentParser:
 
 def run(options: argparse.Namespace, sources: Sources) -> int:
     """Does what the command line says, and returns the exit code."""
+    from ..rewrites.constants.externalize_weights import side_car
+    from ..runtime.quantising.outputs import check_names, replacing
     from ..runtime.quantising.quantize import quantize
 
-    if options.output is not None and Path(options.output).suffix == ".safetensors":
-        raise StepwellError(Diagnostic(f"the output '{options.output}' ends as its weights do, expected a name.mlir"))
+    read: list[str | Path] = [options.file, *options.data, *(options.test or ())]
+    check_names(options.output, options.report, read)
     module = _module(options, sources)
+    if (weights := side_car(module)) is not None:
+        check_names(options.output, options.report, [weights])
     data = _batches(module, options, options.data, labelled=options.test is None)
     tests = None if options.test is None else _batches(module, options, options.test, labelled=True)
     counted = data if tests is None else tests
@@ -119,10 +124,11 @@ def run(options: argparse.Namespace, sources: Sources) -> int:
         threads=options.threads,
         cache=not options.no_cache,
     )
-    if options.output is not None:
-        found.save(options.output)
-    for path in options.report:
-        found.report.save(path)
+    with replacing() as beside:
+        if options.output is not None:
+            found.write(options.output, beside)
+        for path in options.report:
+            write_file(beside(path), found.report.text_for(path))
     print(found.report)
     return 0
 

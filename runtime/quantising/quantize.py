@@ -5,20 +5,17 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from io import StringIO
 from pathlib import Path
 from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.printer import Printer
 
 from ...core.messages.diagnostics import Diagnostic, StepwellError
-from ...core.messages.files import write_file
 from ...core.passes.pipelines import run_pipeline
 from ...core.text.parsing import make_context
 from ...lazy_dataclass import dataclass
 from ...rewrites.calibration.statistics import VALUES, StatisticsOptions
-from ...rewrites.constants.externalize_weights import ExternalizeWeightsPass
+from ...rewrites.constants.externalize_weights import side_car
 from ...rewrites.quantiser.fit import Fit, FittedLayer, fit
 from ...rewrites.quantiser.layers import entry_of
 from ...rewrites.quantiser.options import check_options
@@ -31,6 +28,7 @@ from ..errors import ArgumentError
 from ..executable import Executable
 from ..source import copy_of
 from .moments import input_moments
+from .quantized import Quantized
 from .report import LayerReport, QuantizationReport
 from .scoring import Batches, Metric, Outputs, Score, decibels, outputs_of, score_of
 from .sizes import constant_bytes
@@ -44,33 +42,6 @@ PREPARE = "prepare-quantize"
 
 class QuantizationWarning(UserWarning):
     """A warning about what quantisation could not do."""
-
-
-@dataclass(frozen=True)
-class Quantized:
-    """A quantised program, and the report about it."""
-
-    module: ModuleOp
-    report: QuantizationReport
-    entry: str = "main"
-
-    def __repr__(self) -> str:
-        return f"<stepwell.Quantized @{self.entry}: {self.report!r}>"
-
-    def compile(self, **options: Any) -> Executable:
-        """Compiles the program, with the options of `stepwell.compile`."""
-        return compile(self.module, entry=self.entry, **options)
-
-    def save(self, path: str | Path) -> None:
-        """Writes the program as text, and its weights beside it, in a file that ends in `.safetensors`."""
-        path = Path(path)
-        module = copy_of(self.module)
-        weights = path.with_suffix(".safetensors")
-        moving = ExternalizeWeightsPass(file=str(weights), min_elements=64, record_as=weights.name)
-        run_pipeline(make_context(), module, [moving])
-        text = StringIO()
-        Printer(text).print_op(module)
-        write_file(path, f"{text.getvalue()}\n")
 
 
 def quantize(
@@ -142,16 +113,16 @@ def quantize(
     given = [batch for _, batch in checked_batches(batches)]
     tested = given if evaluation is None else [batch for _, batch in checked_batches(evaluation)]
     module = prepared(module_or_path, entry, equalise=equalise and alone is None)
+    sources = _files_of(module_or_path, module)
     common = {"threads": threads, "cache": cache}
     if alone is not None:
         moments = input_moments(module, given, entry=entry, **common)
         run = WeightsAlone(module, entry, alone, moments, _arguments(module, entry, tested), common)
-        return Quantized(*run.run(labels, metric, drop, timed=timed), entry)
+        return Quantized(*run.run(labels, metric, drop, timed=timed), entry, sources)
     statistics = calibrate_values(module, given, statistics=StatisticsOptions(bins), entry=entry, **common)
     table = Table("of these batches", entry, statistics[entry][VALUES])
-    return _Quantizing(module, entry, table, options, _arguments(module, entry, tested), common).run(
-        labels, metric, drop, timed=timed
-    )
+    found = _Quantizing(module, entry, table, options, _arguments(module, entry, tested), common)
+    return Quantized(*found.run(labels, metric, drop, timed=timed), entry, sources)
 
 
 def prepared(module_or_path: ModuleOp | str | Path, entry: str, *, equalise: bool) -> ModuleOp:
@@ -160,6 +131,13 @@ def prepared(module_or_path: ModuleOp | str | Path, entry: str, *, equalise: boo
     equalising = f',equalize-layers{{entry="{entry}"}}' if equalise else ""
     run_pipeline(make_context(), module, PREPARE + equalising)
     return module
+
+
+def _files_of(program: ModuleOp | str | Path, module: ModuleOp) -> tuple[Path, ...]:
+    """Returns the files of a program in floats: its text where it is a path, and its weights."""
+    is_path = not isinstance(program, ModuleOp) and "\n" not in str(program)
+    weights = side_car(module)
+    return (*([Path(str(program))] if is_path else []), *([] if weights is None else [weights]))
 
 
 def _arguments(module: ModuleOp, entry: str, batches: Batches) -> list[list[Any]]:
@@ -184,7 +162,9 @@ class _Quantizing:
     arguments: list[list[Any]]
     common: dict[str, Any]
 
-    def run(self, labels: Sequence[Any] | None, metric: Metric | None, drop: float | None, *, timed: bool) -> Quantized:
+    def run(
+        self, labels: Sequence[Any] | None, metric: Metric | None, drop: float | None, *, timed: bool
+    ) -> tuple[ModuleOp, QuantizationReport]:
         real = compile(self.module, entry=self.entry, **self.common)
         expected = outputs_of(real, self.arguments)
         score = score_of(labels, metric, expected)
@@ -211,7 +191,7 @@ class _Quantizing:
             bytes_before=constant_bytes(self.module),
             bytes_after=constant_bytes(module),
         )
-        return Quantized(module, self._timed(report, real, program, module) if timed else report, self.entry)
+        return module, self._timed(report, real, program, module) if timed else report
 
     def _fitted(self, options: Fit) -> tuple[ModuleOp, list[FittedLayer]]:
         module = copy_of(self.module)

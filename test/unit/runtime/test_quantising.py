@@ -266,7 +266,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
         (
             {"x": np.ones((4, 8))},
             ["-o", "q.safetensors"],
-            "the output 'q.safetensors' ends as its weights do",
+            "the output 'q.safetensors' ends as weights, models or arrays do",
         ),
         ({"x": np.ones((4, 8))}, ["--dim", "n=1"], "--dim is for ONNX models"),
         (
