@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 import numpy as np
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 
-from ...core.messages.diagnostics import did_you_mean, fail
+from ...core.messages.diagnostics import did_you_mean, emit_remark, fail
 from ...core.messages.locations import location_string
 from ...lazy_dataclass import dataclass
 from ..calibration.names import value_names
@@ -23,6 +24,10 @@ from .points import source_of
 from .static import Choice, Quantizer, always_quantized
 from .switches import Switches
 from .table import Table
+
+
+NOT_FINITE: Final = "they are not all finite"
+"""Why weights stay as they are that have infinities or NaN."""
 
 
 @dataclass(frozen=True)
@@ -61,8 +66,22 @@ def fit(module: ModuleOp, entry: str, table: Table, options: Fit) -> list[Fitted
     function = entry_of(module, entry)
     layers = layers_of(function)
     check_kept(module, layers, options.keep, options.keep_kinds)
-    chosen = [layer for layer in layers if not is_kept(layer, options.keep, options.keep_kinds)]
-    return _Fitting(module, function, table, options, layers, chosen).run()
+    constants = Constants(module)
+    chosen = [
+        layer
+        for layer in layers
+        if not is_kept(layer, options.keep, options.keep_kinds) and _has_finite_weights(layer, constants)
+    ]
+    return _Fitting(constants, function, table, options, layers, chosen).run()
+
+
+def _has_finite_weights(layer: Layer, constants: Constants) -> bool:
+    """Returns whether all constant operands are finite, and tells where they are not: no byte stands for those."""
+    known = (constants.array(operand) for operand in layer.op.operands[:2])
+    if all(array is None or np.isfinite(array).all() for array in known):
+        return True
+    emit_remark(layer.op, f"the weights of %{layer.name} stay in floats: {NOT_FINITE}")
+    return False
 
 
 def check_kept(module: ModuleOp, layers: Sequence[Layer], keep: Sequence[str], kinds: Sequence[str]) -> None:
@@ -83,7 +102,7 @@ def check_kept(module: ModuleOp, layers: Sequence[Layer], keep: Sequence[str], k
 class _Fitting:
     """One run of `fit`."""
 
-    module: ModuleOp
+    constants: Constants
     function: func.FuncOp
     table: Table
     options: Fit
@@ -92,7 +111,7 @@ class _Fitting:
 
     def run(self) -> list[FittedLayer]:
         names = value_names(self.function)
-        constants = Constants(self.module)
+        constants = self.constants
         choose = self._choice()
         quantizer = Quantizer(constants, choose)
         fitted: dict[Layer, FittedLayer] = {}

@@ -23,7 +23,7 @@ from ..simplify.eliminate_dead_code import erase_dead_ops
 from .compensation import Compensation
 from .constants import Constants
 from .emitting import Place, hint_of
-from .fit import FittedLayer, check_kept
+from .fit import NOT_FINITE, FittedLayer, check_kept
 from .half_weights import HALVES, half_weights, replace_weights
 from .layers import Layer, entry_of, is_kept, layers_of, shape_of
 from .options import WEIGHTS, check_choice
@@ -171,7 +171,7 @@ def matrix_of(layer: Layer, constants: Constants, dtype: str = "") -> Array | st
     if found.ndim != 2:
         return f"they have {found.ndim} dimensions, expected a matrix"
     if not np.isfinite(found).all():
-        return "they are not all finite"
+        return NOT_FINITE
     if dtype in HALVES and isinstance(halves := half_weights(found, dtype), str):
         return halves
     return found

@@ -47,7 +47,7 @@ def batches_in(
         listed = ", ".join(map(str, sorted(counts)))
         raise StepwellError(Diagnostic(f"'{path}' has arrays of {listed} batches, expected as many of each"))
     for number in range(counts.pop()):
-        yield {name: array[number] for name, array in batch.items()}, None if own is None else own[number]
+        yield {name: array[number, ...] for name, array in batch.items()}, None if own is None else own[number]
 
 
 def _named(
