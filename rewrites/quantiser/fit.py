@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
@@ -24,7 +25,6 @@ from .points import source_of
 from .static import Choice, Quantizer, always_quantized
 from .switches import Switches
 from .table import Table
-
 
 NOT_FINITE: Final = "they are not all finite"
 """Why weights stay as they are that have infinities or NaN."""
@@ -56,6 +56,8 @@ class FittedLayer:
     """The grids of its operands that are values."""
     saturated: float = 0.0
     """The greatest part of the elements of an operand that lies outside of its grid."""
+    widest: float | None = None
+    """The greatest magnitude of the elements that it reads."""
     is_quantised: bool = False
     decibels: float | None = None
     """The ratio of signal to noise of its result, where its weights alone are quantised and moments are known."""
@@ -140,7 +142,7 @@ class _Fitting:
     ) -> tuple[FittedLayer, dict[SSAValue, Grid]]:
         """Returns what is known of a layer, and the grids of the values that it reads."""
         grids: dict[SSAValue, Grid] = {}
-        saturated = 0.0
+        saturated = widest = 0.0
         for operand in layer.op.operands[:2]:
             if constants.array(operand) is None:
                 source = source_of(operand)
@@ -148,10 +150,14 @@ class _Fitting:
                 symmetric = self.options.activations == "symmetric"
                 grid = observed_grid(statistics, self.options.observer, self.options.percentile, symmetric=symmetric)
                 saturated = max(saturated, outside(statistics, grid))
+                widest = max(widest, abs(statistics.minimum or 0.0), abs(statistics.maximum or 0.0))
                 grids[source] = grid
-        plain = described(layer)
-        found = FittedLayer(
-            plain.name, plain.kind, plain.place, plain.weights, tuple(grids.values()), saturated, is_quantised=True
+        found = replace(
+            described(layer),
+            grids=tuple(grids.values()),
+            saturated=saturated,
+            widest=widest,
+            is_quantised=True,
         )
         return found, grids
 

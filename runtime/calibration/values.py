@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ from ..compile import compile
 from ..program.arrays import ArrayType
 from ..program.describe import array_type, input_names
 from ..source import copy_of
-from .batches import arguments_of, checked_batches, in_batch
+from .batches import CalibrationWarning, arguments_of, check_rows, checked_batches, in_batch, left_out, remarks_on
 
 Array = np.ndarray[Any, Any]
 
@@ -49,7 +50,10 @@ class ValueRecorder:
 
     def run(self, batch: Mapping[str, Any]) -> dict[str, Array]:
         """Returns the values on one set of arguments, by name. Raises ArgumentError when these do not fit."""
-        arguments = arguments_of(self.entry, self.inputs, batch)
+        return self.run_on(arguments_of(self.entry, self.inputs, batch))
+
+    def run_on(self, arguments: Sequence[Any]) -> dict[str, Array]:
+        """Returns the values on arguments that fit, by name."""
         results = self._run(*arguments)
         given = {name: np.asarray(arguments[number]) for name, number in self._given.items()}
         return given | dict(zip(self._computed, results, strict=True))
@@ -84,7 +88,7 @@ def _number(recorded: Recorded) -> int:
 
 def calibrate_values(
     module_or_path: ModuleOp | str | Path,
-    batches: Iterable[Mapping[str, Any]],
+    batches: Mapping[str, Any] | Iterable[Mapping[str, Any]],
     *,
     statistics: StatisticsOptions | None = None,
     entry: str = "main",
@@ -100,13 +104,26 @@ def calibrate_values(
 
 
 def statistics_over(
-    recorder: ValueRecorder, batches: Iterable[Mapping[str, Any]], options: StatisticsOptions
+    recorder: ValueRecorder, batches: Mapping[str, Any] | Iterable[Mapping[str, Any]], options: StatisticsOptions
 ) -> dict[str, TensorStatistics]:
-    """Returns statistics over all batches by the names of the values. Raises ArgumentError as `calibrate_values`."""
-    found = recorder.statistics(options)
+    """
+    Returns statistics over all batches by the names of the values. Raises ArgumentError as `calibrate_values`.
+
+    Warns of arguments with infinities and NaN, and of values that have some where all arguments are finite.
+    """
+    found, is_finite = recorder.statistics(options), True
     for number, batch in checked_batches(batches):
         with in_batch(number):
-            arrays = recorder.run(batch)
+            arguments = arguments_of(recorder.entry, recorder.inputs, batch)
+            arrays = recorder.run_on(arguments)
+        check_rows(number, arrays.values())
+        for warning in remarks_on(number, recorder.inputs, arguments):
+            is_finite = False
+            warnings.warn(CalibrationWarning(warning), stacklevel=3)
         for name, array in arrays.items():
             found[name].update(array)
+    for name, tensor in found.items():
+        if tensor.not_finite and is_finite:  # Else it is as likely a consequence of the arguments.
+            infinite, total = tensor.not_finite - tensor.nan, tensor.count + tensor.not_finite
+            warnings.warn(CalibrationWarning(left_out(f"%{name}", tensor.nan, infinite, total)), stacklevel=3)
     return found

@@ -10,18 +10,19 @@ from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
 
-from ...core.messages.diagnostics import Diagnostic, StepwellError
+from ...core.messages.diagnostics import Diagnostic, DiagnosticWarning, StepwellError
 from ...core.passes.pipelines import run_pipeline
 from ...core.text.parsing import make_context
 from ...lazy_dataclass import dataclass
 from ...rewrites.calibration.statistics import VALUES, StatisticsOptions
 from ...rewrites.constants.externalize_weights import side_car
 from ...rewrites.quantiser.fit import Fit, FittedLayer, fit
+from ...rewrites.quantiser.grids import GREATEST_SCALE
 from ...rewrites.quantiser.layers import entry_of
 from ...rewrites.quantiser.options import check_options
 from ...rewrites.quantiser.table import Table
 from ...rewrites.quantiser.weight_only import WeightOptions
-from ..calibration.batches import arguments_of, checked_batches, in_batch
+from ..calibration.batches import arguments_of, in_batch, kept_batches
 from ..calibration.values import calibrate_values, inputs_of, module_of
 from ..compile import compile
 from ..errors import ArgumentError
@@ -40,16 +41,16 @@ PREPARE = "prepare-quantize"
 """The pipeline that folds constants and norms into weights, before the layers are looked at."""
 
 
-class QuantizationWarning(UserWarning):
+class QuantizationWarning(DiagnosticWarning):
     """A warning about what quantisation could not do."""
 
 
 def quantize(
     module_or_path: ModuleOp | str | Path,
-    batches: Iterable[Mapping[str, Any]],
+    batches: Mapping[str, Any] | Iterable[Mapping[str, Any]],
     *,
     labels: Sequence[Any] | None = None,
-    evaluation: Iterable[Mapping[str, Any]] | None = None,
+    evaluation: Mapping[str, Any] | Iterable[Mapping[str, Any]] | None = None,
     metric: Metric | None = None,
     drop: float | None = None,
     observer: str = "min-max",
@@ -76,7 +77,7 @@ def quantize(
     `graph.matmul_packed` reads as they are. That is for large products of few rows, whose time is that of reading them.
 
     Args:
-        batches: Arrays by the names of the arguments, as in `stepwell.calibrate`.
+        batches: Arrays by the names of the arguments, as in `stepwell.calibrate`: a dictionary for each batch, or one.
         evaluation: The batches that results are counted on. When None, they are `batches`.
         labels: For each batch of `evaluation` an array of class numbers. Without them the results are compared with
             those of the program in floats.
@@ -110,8 +111,8 @@ def quantize(
         raise StepwellError(Diagnostic("quantize: zero_points is for weights alone", hint=hint))
     if drop is not None and not 0 <= drop <= 1:
         raise ArgumentError(f"drop is {drop}, expected a part of 1, such as 0.01")
-    given = [batch for _, batch in checked_batches(batches)]
-    tested = given if evaluation is None else [batch for _, batch in checked_batches(evaluation)]
+    tested = kept_batches(batches if evaluation is None else evaluation)
+    given = tested if evaluation is None else batches
     module = prepared(module_or_path, entry, equalise=equalise and alone is None)
     sources = _files_of(module_or_path, module)
     common = {"threads": threads, "cache": cache}
@@ -171,6 +172,7 @@ class _Quantizing:
         before = score.of(expected)
         options, noise = self.options, dict[str, float]()
         _, layers = self._fitted(options)
+        _warn_of_wide(layers)
         if any(layer.is_quantised for layer in layers):
             switched = SwitchedProgram(self.module, self.entry, self.table, options, self.arguments, self.common)
             noise = switched.decibels_of_each(expected)
@@ -178,7 +180,7 @@ class _Quantizing:
                 kept = fewest_kept(switched, noise, score, before - drop)
                 options = self._kept_on_trial(options, sorted(noise, key=noise.__getitem__), kept, score, before - drop)
         else:
-            warnings.warn("there is no layer to quantise", QuantizationWarning, stacklevel=3)
+            _warn("there is no layer to quantise")
         module, layers = self._fitted(options)
         program = compile(module, entry=self.entry, **self.common)
         found = outputs_of(program, self.arguments)
@@ -225,6 +227,18 @@ class _Quantizing:
             for layer, one, other in zip(report.layers, *measured, strict=True)
         )
         return replace(report, layers=layers, microseconds_before=before, microseconds=after)
+
+
+def _warn(text: str, hint: str | None = None) -> None:
+    warnings.warn(QuantizationWarning(Diagnostic(text, "warning", hint=hint)), stacklevel=4)
+
+
+def _warn_of_wide(layers: Sequence[FittedLayer]) -> None:
+    """Warns of layers whose inputs are wider than what any scale reaches."""
+    for layer in layers:
+        if layer.widest is not None and any(grid.scale >= GREATEST_SCALE for grid in layer.grids):
+            text = f"%{layer.name} reads numbers of up to {layer.widest:.3g}, more than bytes stand for"
+            _warn(text, "scale the data, or keep this layer in floats")
 
 
 def _reported(layer: FittedLayer, noise: Mapping[str, float]) -> LayerReport:

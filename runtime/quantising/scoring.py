@@ -42,6 +42,9 @@ def score_of(labels: Sequence[Any] | None, metric: Metric | None, expected: Sequ
 
     `labels` are an array of class numbers for each batch. Raises ArgumentError where they do not fit the results.
     """
+    for number, (first, *_) in enumerate(expected, 1):
+        if not first.size:
+            raise ArgumentError(f"batch {number}: the result is of shape {first.shape}, expected rows to count")
     if metric is not None:
         return Score("metric", labels if labels is not None else expected, metric)
     if labels is None:
@@ -96,11 +99,15 @@ def decibels(found: Iterable[Outputs], expected: Iterable[Outputs]) -> float:
 
 
 def outputs_of(program: Executable, arguments: Sequence[Sequence[Any]], *more: Any) -> list[Outputs]:
-    """Returns the results of a program for each batch of arguments, to each of which `more` are added."""
+    """
+    Returns the results of a program for each batch of arguments, to each of which `more` are added.
+
+    The arguments stay as they are. A program with donated ones gets copies, and its results are these.
+    """
     found: list[Outputs] = []
     for number, each in enumerate(arguments, 1):
         with in_batch(number):
-            found.append(tuple(np.asarray(result) for result in program(*each, *more)))
+            found.append(tuple(np.asarray(result) for result in program(*program.apart(*each, *more))))
     return found
 
 
