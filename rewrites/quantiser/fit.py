@@ -56,6 +56,10 @@ class FittedLayer:
     """The grids of its operands that are values."""
     saturated: float = 0.0
     """The greatest part of the elements of an operand that lies outside of its grid."""
+    is_kept: bool = False
+    """Options say that it stays in floats."""
+    reason: str = ""
+    """Why it does so where they do not."""
     widest: float | None = None
     """The greatest magnitude of the elements that it reads."""
     is_quantised: bool = False
@@ -128,7 +132,11 @@ class _Fitting:
         for layer, amount in amounts.items():
             correct(layer, amount, constants, choose)
         erase_dead_ops(self.function)
-        return [fitted.get(layer) or described(layer) for layer in self.layers]
+        return [fitted.get(layer) or self._left(layer) for layer in self.layers]
+
+    def _left(self, layer: Layer) -> FittedLayer:
+        is_left = is_kept(layer, self.options.keep, self.options.keep_kinds)
+        return replace(described(layer), is_kept=is_left, reason="" if is_left else NOT_FINITE)
 
     def _choice(self) -> Choice:
         if not self.options.switches:

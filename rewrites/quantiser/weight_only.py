@@ -79,8 +79,9 @@ class WeightOptions:
     def check(self) -> None:
         """Raises StepwellError for an option whose value is not one of those it may have."""
         check_choice("weights", self.weights, WEIGHTS)
-        if self.block < LEAST_BLOCK or self.block & (self.block - 1):
-            message = f"quantize: block is {self.block}, expected a power of 2 of at least {LEAST_BLOCK}"
+        block: object = self.block
+        if isinstance(block, bool) or not isinstance(block, int) or block < LEAST_BLOCK or block & (block - 1):
+            message = f"quantize: block is {block!r}, expected a power of 2 of at least {LEAST_BLOCK}"
             raise StepwellError(Diagnostic(message))
         if self.zero_points and self.weights in HALVES:
             message = f"quantize: weights are {self.weights} and there are zero points, expected integers"
@@ -109,7 +110,8 @@ def quantize_weights(
         if isinstance(matrix, str):
             emit_remark(layer.op, f"the weights of %{layer.name} stay in floats: {matrix}")
         if matrix is None or isinstance(matrix, str):
-            found.append(FittedLayer(layer.name, layer.kind, place, shape))
+            reason = matrix or ""
+            found.append(FittedLayer(layer.name, layer.kind, place, shape, is_kept=is_left, reason=reason))
             continue
         known = None if moments is None else _moments_of(layer, names[layer.op.operands[0]], moments)
         real = _rounded(layer, matrix, options, known)

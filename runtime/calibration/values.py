@@ -13,6 +13,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import BlockArgument, Operation
 
 from ...core.ir.verification import verify_module
+from ...core.plugins import registry
 from ...core.text.parsing import parse
 from ...rewrites.calibration.calibrate_module import return_values
 from ...rewrites.calibration.names import value_names
@@ -73,8 +74,12 @@ def inputs_of(function: func.FuncOp) -> list[tuple[str, ArrayType]]:
 
 
 def module_of(module_or_path: ModuleOp | str | Path) -> ModuleOp:
-    """Returns a verified copy of a program, or the one in a file."""
+    """Returns a verified copy of a program, or the one in a file, which may be a model of another format."""
     if not isinstance(module_or_path, ModuleOp):
+        if "\n" not in str(module_or_path):
+            load = registry().extensions_of("importer").get(Path(module_or_path).suffix.lower())
+            if load is not None:
+                return load()(module_or_path)
         return parse(module_or_path)
     module = copy_of(module_or_path)
     verify_module(module)

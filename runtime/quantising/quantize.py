@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -10,16 +9,14 @@ from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
 
-from ...core.messages.diagnostics import Diagnostic, DiagnosticWarning, StepwellError
 from ...core.passes.pipelines import run_pipeline
 from ...core.text.parsing import make_context
 from ...lazy_dataclass import dataclass
 from ...rewrites.calibration.statistics import VALUES, StatisticsOptions
 from ...rewrites.constants.externalize_weights import side_car
 from ...rewrites.quantiser.fit import Fit, FittedLayer, fit
-from ...rewrites.quantiser.grids import GREATEST_SCALE
 from ...rewrites.quantiser.layers import entry_of
-from ...rewrites.quantiser.options import check_options
+from ...rewrites.quantiser.options import DEFAULTS, check_options, check_together
 from ...rewrites.quantiser.table import Table
 from ...rewrites.quantiser.weight_only import WeightOptions
 from ..calibration.batches import arguments_of, in_batch, kept_batches
@@ -33,16 +30,13 @@ from .quantized import Quantized
 from .report import LayerReport, QuantizationReport
 from .scoring import Batches, Metric, Outputs, Score, decibels, outputs_of, score_of
 from .sizes import constant_bytes
-from .switched import SwitchedProgram, fewest_kept
+from .switched import SwitchedProgram, fewest_kept, worst_first
 from .timing import microseconds_of_both, microseconds_of_layers
+from .told import QuantizationWarning, warn_of_layers
 from .weights_alone import WeightsAlone
 
 PREPARE = "prepare-quantize"
 """The pipeline that folds constants and norms into weights, before the layers are looked at."""
-
-
-class QuantizationWarning(DiagnosticWarning):
-    """A warning about what quantisation could not do."""
 
 
 def quantize(
@@ -58,8 +52,8 @@ def quantize(
     activations: str = "asymmetric",
     equalise: bool = True,
     bias_correction: bool = True,
-    keep: Sequence[str] = (),
-    keep_kinds: Sequence[str] = (),
+    keep: str | Sequence[str] = (),
+    keep_kinds: str | Sequence[str] = (),
     weights: str | None = None,
     block: int = 32,
     zero_points: bool = False,
@@ -77,6 +71,7 @@ def quantize(
     `graph.matmul_packed` reads as they are. That is for large products of few rows, whose time is that of reading them.
 
     Args:
+        module_or_path: A module, which is not changed, a path (`.mlir`, `.onnx`), or program text.
         batches: Arrays by the names of the arguments, as in `stepwell.calibrate`: a dictionary for each batch, or one.
         evaluation: The batches that results are counted on. When None, they are `batches`.
         labels: For each batch of `evaluation` an array of class numbers. Without them the results are compared with
@@ -100,27 +95,30 @@ def quantize(
 
     Raises ArgumentError for batches or labels that do not fit, and StepwellError for options that do not.
     """
+    keep, keep_kinds = ([each] if isinstance(each, str) else each for each in (keep, keep_kinds))
     options = Fit(activations, observer, percentile, bias_correction, tuple(keep), tuple(keep_kinds))
     check_options(options)
+    given = {"observer": observer, "percentile": percentile, "activations": activations}
+    given |= {"block": block, "zero_points": zero_points, "compensate": compensate}
+    check_together(weights, {name for name, value in given.items() if value != DEFAULTS[name]}, observer)
     alone = None
     if weights is not None:
         alone = WeightOptions(weights, block, tuple(keep), tuple(keep_kinds), compensate, zero_points)
         alone.check()
-    elif zero_points:
-        hint = "say what these become: weights='int4'. The weights of products of bytes are symmetric"
-        raise StepwellError(Diagnostic("quantize: zero_points is for weights alone", hint=hint))
-    if drop is not None and not 0 <= drop <= 1:
-        raise ArgumentError(f"drop is {drop}, expected a part of 1, such as 0.01")
+    if isinstance(bins, bool) or not isinstance(bins, int) or bins < 4:
+        raise ArgumentError(f"bins is {bins!r}, expected a number of at least 4")
+    if drop is not None and (isinstance(drop, bool) or not isinstance(drop, int | float) or not 0 <= drop <= 1):
+        raise ArgumentError(f"drop is {drop!r}, expected a part of 1, such as 0.01")
     tested = kept_batches(batches if evaluation is None else evaluation)
-    given = tested if evaluation is None else batches
+    data = tested if evaluation is None else batches
     module = prepared(module_or_path, entry, equalise=equalise and alone is None)
     sources = _files_of(module_or_path, module)
     common = {"threads": threads, "cache": cache}
     if alone is not None:
-        moments = input_moments(module, given, entry=entry, **common)
+        moments = input_moments(module, data, entry=entry, **common)
         run = WeightsAlone(module, entry, alone, moments, _arguments(module, entry, tested), common)
         return Quantized(*run.run(labels, metric, drop, timed=timed), entry, sources)
-    statistics = calibrate_values(module, given, statistics=StatisticsOptions(bins), entry=entry, **common)
+    statistics = calibrate_values(module, data, statistics=StatisticsOptions(bins), entry=entry, **common)
     table = Table("of these batches", entry, statistics[entry][VALUES])
     found = _Quantizing(module, entry, table, options, _arguments(module, entry, tested), common)
     return Quantized(*found.run(labels, metric, drop, timed=timed), entry, sources)
@@ -172,15 +170,13 @@ class _Quantizing:
         before = score.of(expected)
         options, noise = self.options, dict[str, float]()
         _, layers = self._fitted(options)
-        _warn_of_wide(layers)
+        warn_of_layers(layers, self.module, self.entry)
         if any(layer.is_quantised for layer in layers):
             switched = SwitchedProgram(self.module, self.entry, self.table, options, self.arguments, self.common)
             noise = switched.decibels_of_each(expected)
             if drop is not None:
                 kept = fewest_kept(switched, noise, score, before - drop)
-                options = self._kept_on_trial(options, sorted(noise, key=noise.__getitem__), kept, score, before - drop)
-        else:
-            _warn("there is no layer to quantise")
+                options = self._kept_on_trial(options, worst_first(noise), kept, score, before - drop)
         module, layers = self._fitted(options)
         program = compile(module, entry=self.entry, **self.common)
         found = outputs_of(program, self.arguments)
@@ -227,18 +223,6 @@ class _Quantizing:
             for layer, one, other in zip(report.layers, *measured, strict=True)
         )
         return replace(report, layers=layers, microseconds_before=before, microseconds=after)
-
-
-def _warn(text: str, hint: str | None = None) -> None:
-    warnings.warn(QuantizationWarning(Diagnostic(text, "warning", hint=hint)), stacklevel=4)
-
-
-def _warn_of_wide(layers: Sequence[FittedLayer]) -> None:
-    """Warns of layers whose inputs are wider than what any scale reaches."""
-    for layer in layers:
-        if layer.widest is not None and any(grid.scale >= GREATEST_SCALE for grid in layer.grids):
-            text = f"%{layer.name} reads numbers of up to {layer.widest:.3g}, more than bytes stand for"
-            _warn(text, "scale the data, or keep this layer in floats")
 
 
 def _reported(layer: FittedLayer, noise: Mapping[str, float]) -> LayerReport:

@@ -185,6 +185,8 @@ def _finite(data: Any) -> Any:
 
 
 def _decibels(value: float) -> str:
+    if math.isnan(value):
+        return "not defined"
     return "exact" if value == math.inf else f"{value:.1f} dB"
 
 

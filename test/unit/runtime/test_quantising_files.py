@@ -140,3 +140,14 @@ def test_a_failure_leaves_all_files_as_they_were(folder: Path) -> None:
         beside("a").write_text("new")
         beside("not written")
     assert content(folder) == before | {"a": b"new"}
+
+
+def test_a_model_of_onnx_is_imported(folder: Path) -> None:
+    onnx = pytest.importorskip("onnx")
+    weights = onnx.numpy_helper.from_array(np.eye(8, dtype=np.float32), "w")
+    x, y = (onnx.helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, [4, 8]) for name in "xy")
+    graph = onnx.helper.make_graph([onnx.helper.make_node("MatMul", ["x", "w"], ["y"])], "g", [x], [y], [weights])
+    onnx.save(onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 17)], ir_version=8), "n.onnx")
+    batch = {"x": np.ones((4, 8), np.float32)}
+    for path in ("n.onnx", Path("n.onnx")):
+        assert stepwell.quantize(path, batch, timed=False, cache=False).report.layers[0].quantised
