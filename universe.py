@@ -115,6 +115,7 @@ EXTENSIONS: dict[str, dict[str, str]] = {
         "tensor_loop.func": "analysis.ranges.checks:check_loop_function",
     },
     "front-end": {".onnx": "frontends.onnx.compiled:compile_onnx"},
+    "importer": {".onnx": "frontends.onnx.importer:from_onnx"},
     "te-kernels": {"loops": "lowering.graph_to_loops.call_te:kernel_call"},
     "loop-runner": {"native": "runtime.native.loop_runner:run_loops"},
     "instrument": {"check-semantics": "trust.check:CheckSemantics"},

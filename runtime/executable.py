@@ -127,6 +127,16 @@ class Executable:
             self._check(arrays)
             raise
 
+    def apart(self, *arrays: Any) -> tuple[Any, ...]:
+        """
+        Returns the arguments of a call, with copies of those that it overwrites as their places are given to results.
+
+        So `exe(*exe.apart(*arrays))` leaves `arrays` as they are. Without donated arguments nothing is copied.
+        """
+        arrays = self._own(arrays)
+        bound = self._for(arrays) if self._bound is None else self._bound
+        return tuple(bound.apart(arrays))
+
     def run_into(self, outputs: Sequence[Any], *arrays: Any) -> None:
         """Runs the program and writes its results into `outputs`: contiguous arrays that overlap no other argument."""
         if self._bound is not None:

@@ -119,8 +119,8 @@ def run(options: argparse.Namespace, sources: Sources) -> int:
     if options.output:
         collectors.append(data)
     run_batches(calibrator, _batches(calibrator.entry, calibrator.inputs, options.data), collectors)
-    for text in statistics.remarks():
-        show_diagnostic(Diagnostic(text, "warning"))
+    for warning in statistics.remarks():
+        show_diagnostic(warning)
     found = _shaped(statistics.result(), options.multi)
     if options.output:
         write_arrays(Path(options.output), named(_shaped(data.result(), options.multi)))

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from ..core.messages.diagnostics import Diagnostic, StepwellError
+from ..core.messages.files import write_file
 from .options.batch_files import batches_in
 from .options.command import ArgumentParser, Sources, read_module, run_tool
 
@@ -59,19 +60,15 @@ def argument_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--report", action="append", default=[], metavar="FILE", help="write it (.html .svg .json .txt)"
     )
-    parser.add_argument("--observer", default="min-max", help="min-max, moving-average, percentile, entropy or mse")
-    parser.add_argument(
-        "--percentile", type=float, default=99.99, metavar="P", help="of that observer (default: 99.99)"
-    )
+    parser.add_argument("--observer", help="min-max (the default), moving-average, percentile, entropy or mse")
+    parser.add_argument("--percentile", type=float, metavar="P", help="of that observer (default: 99.99)")
     parser.add_argument("--symmetric", action="store_true", help="give activations the zero point 0")
     parser.add_argument("--no-equalize", action="store_true", help="leave out equalisation across layers")
     parser.add_argument("--no-bias-correction", action="store_true", help="leave out bias correction")
     parser.add_argument(
         "--weights", choices=("int8", "int4", "f16", "bf16"), help="quantise the weights of products alone"
     )
-    parser.add_argument(
-        "--block", type=int, default=32, metavar="N", help="inputs that share a scale then (default: 32)"
-    )
+    parser.add_argument("--block", type=int, metavar="N", help="inputs that share a scale then (default: 32)")
     parser.add_argument("--zero-points", action="store_true", help="give each of these blocks a zero point of its own")
     parser.add_argument(
         "--no-compensation", action="store_true", help="round these weights to the nearest, each for itself"
@@ -89,13 +86,20 @@ def argument_parser() -> argparse.ArgumentParser:
 
 def run(options: argparse.Namespace, sources: Sources) -> int:
     """Does what the command line says, and returns the exit code."""
+    from ..rewrites.constants.externalize_weights import side_car
+    from ..rewrites.quantiser.options import ALONE, OF_BYTES
+    from ..runtime.quantising.outputs import check_names, replacing
     from ..runtime.quantising.quantize import quantize
 
-    if options.output is not None and Path(options.output).suffix == ".safetensors":
-        raise StepwellError(Diagnostic(f"the output '{options.output}' ends as its weights do, expected a name.mlir"))
+    read: list[str | Path] = [options.file, *options.data, *(options.test or ())]
+    check_names(options.output, options.report, read)
     module = _module(options, sources)
-    data = _batches(module, options, options.data, labelled=options.test is None)
+    if (weights := side_car(module)) is not None:
+        check_names(options.output, options.report, [weights])
+    _check_flags(options)
+    # Labels that are missing are told before arrays that are no arguments, which they may be under another name.
     tests = None if options.test is None else _batches(module, options, options.test, labelled=True)
+    data = _batches(module, options, options.data, labelled=tests is None)
     counted = data if tests is None else tests
     found = quantize(
         module,
@@ -103,13 +107,13 @@ def run(options: argparse.Namespace, sources: Sources) -> int:
         evaluation=None if tests is None else [batch for batch, _ in tests],
         labels=None if options.labels is None else [labels for _, labels in counted],
         drop=options.drop,
-        observer=options.observer,
-        percentile=options.percentile,
+        observer=options.observer or OF_BYTES["observer"],
+        percentile=OF_BYTES["percentile"] if options.percentile is None else options.percentile,
         activations="symmetric" if options.symmetric else "asymmetric",
         equalise=not options.no_equalize,
         bias_correction=not options.no_bias_correction,
         weights=options.weights,
-        block=options.block,
+        block=ALONE["block"] if options.block is None else options.block,
         zero_points=options.zero_points,
         compensate=not options.no_compensation,
         keep=options.keep,
@@ -119,12 +123,29 @@ def run(options: argparse.Namespace, sources: Sources) -> int:
         threads=options.threads,
         cache=not options.no_cache,
     )
-    if options.output is not None:
-        found.save(options.output)
-    for path in options.report:
-        found.report.save(path)
+    with replacing() as beside:
+        if options.output is not None:
+            found.write(options.output, beside)
+        for path in options.report:
+            write_file(beside(path), found.report.text_for(path))
     print(found.report)
     return 0
+
+
+def _check_flags(options: argparse.Namespace) -> None:
+    """Raises an error for a flag that would not do anything, also where it says what is so without it."""
+    from ..rewrites.quantiser.options import OF_BYTES, check_together
+
+    given = {
+        "observer": options.observer is not None,
+        "percentile": options.percentile is not None,
+        "activations": options.symmetric,
+        "block": options.block is not None,
+        "zero_points": options.zero_points,
+        "compensate": options.no_compensation,
+    }
+    observer = options.observer or OF_BYTES["observer"]
+    check_together(options.weights, {name for name, is_given in given.items() if is_given}, observer)
 
 
 def _module(options: argparse.Namespace, sources: Sources) -> Any:

@@ -18,7 +18,7 @@ if __name__ == "__main__" and not __package__:
 
 import argparse
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -218,7 +218,10 @@ def _run(options: argparse.Namespace, sources: Sources, times: Times | None) -> 
         return 0
     arrays = arguments(executable, options)
     if options.profile or options.profile_by or options.profile_output:
-        return _profile(executable, arrays, options)
+        _profile(executable, arrays, options)
+        if options.print_results or options.output:
+            _give_results(executable, executable(*executable.apart(*arrays)), options)
+        return 0
     if options.trace_values:
         traced = executable.trace(*arrays)
         print(traced)
@@ -237,16 +240,25 @@ def _run(options: argparse.Namespace, sources: Sources, times: Times | None) -> 
     return 0
 
 
-def timed_calls(
-    executable: Callable[..., tuple[Any, ...]], arrays: Sequence[Any], number: int
-) -> tuple[list[float], tuple[Any, ...]]:
-    """Returns the seconds that each of `number` calls takes, and the results of the last. Only the calls are timed."""
+def timed_calls(executable: Executable, arrays: Sequence[Any], number: int) -> tuple[list[float], tuple[Any, ...]]:
+    """
+    Returns the seconds that each of `number` calls takes, and the results of the last. Only the calls are timed.
+
+    Each call gets the same arguments: those in whose places results lie are copied before it.
+    """
+    import numpy as np
+
     clock, calls = time.perf_counter, [0.0] * number
     results: tuple[Any, ...] = ()
+    overwritten = set(range(len(arrays)))  # which ones are is known after the first call
     for index in range(number):
+        given = [np.array(each) if place in overwritten else each for place, each in enumerate(arrays)]
         start = clock()
-        results = executable(*arrays)
+        results = executable(*given)
         calls[index] = clock() - start
+        if not index:
+            shared = [any(np.may_share_memory(each, result) for result in results) for each in given]
+            overwritten = {place for place, is_shared in enumerate(shared) if is_shared}
     return calls, results
 
 
@@ -261,7 +273,7 @@ def _give_instead(executable: Executable, options: argparse.Namespace) -> None:
         executable.export(options.export, threads=options.threads, shapes=shapes)
 
 
-def _profile(executable: Executable, arrays: Sequence[Any], options: argparse.Namespace) -> int:
+def _profile(executable: Executable, arrays: Sequence[Any], options: argparse.Namespace) -> None:
     import json
 
     profile = executable.profile(*arrays, rounds=options.repeat if options.repeat > 1 else None)
@@ -269,7 +281,6 @@ def _profile(executable: Executable, arrays: Sequence[Any], options: argparse.Na
         write_file(options.profile_output, json.dumps(profile.to_json(), indent=1))
     if options.profile or options.profile_by:
         print(profile.table(options.profile_by or "kernel"))
-    return 0
 
 
 def arguments(executable: Executable, options: argparse.Namespace) -> list[Any]:
@@ -335,23 +346,28 @@ def _random(executable: Executable, seed: int, shapes: tuple[tuple[int, ...], ..
 
 
 def _report(executable: Executable, results: Sequence[Any], times: list[float], options: argparse.Namespace) -> None:
-    names = [name for name, _ in executable.output_types]
-    if options.print_results:
-        for name, result in zip(names, results, strict=True):
-            print(f"{name} = {result.dtype}{list(result.shape)}\n{result}")
     if options.repeat > 1:
         ordered = sorted(times[1:] or times)
         print(
             f"{len(times)} runs: first {times[0] * 1e6:.1f} us, then median {ordered[len(ordered) // 2] * 1e6:.1f} us, "
             f"least {ordered[0] * 1e6:.1f} us"
         )
-    if options.output:
-        write_arrays(Path(options.output), dict(zip(names, results, strict=True)))
+    _give_results(executable, results, options)
     for each in executable.specialisations:
         print(f"specialised for {each}")
     if not (options.print_results or options.repeat > 1 or options.output):
         for (name, type_), result in zip(executable.output_types, results, strict=True):
             print(f"{name}: {type_} {_summary(result)}")
+
+
+def _give_results(executable: Executable, results: Sequence[Any], options: argparse.Namespace) -> None:
+    """Prints and writes the results, as far as that is asked for."""
+    names = [name for name, _ in executable.output_types]
+    if options.print_results:
+        for name, result in zip(names, results, strict=True):
+            print(f"{name} = {result.dtype}{list(result.shape)}\n{result}")
+    if options.output:
+        write_arrays(Path(options.output), dict(zip(names, results, strict=True)))
 
 
 def _summary(result: Any) -> str:

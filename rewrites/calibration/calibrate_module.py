@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from xdsl.context import Context
 from xdsl.dialects import func
-from xdsl.dialects.builtin import FunctionType, ModuleOp
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType, ModuleOp
 from xdsl.ir import SSAValue
 
 from ...core.codegens import COMPILER
 from ...core.messages.locations import copy_location
 from ...core.passes.base import StepwellPass
-from ...core.roles import SIGNATURE
+from ...core.roles import DONATED, SIGNATURE
 from ...lazy_dataclass import dataclass
 from ...patterns.language.functions import functions_of
 from .plan import CALIBRATION_MAP, CalibrationPlan, Slice, map_attribute
@@ -67,7 +67,11 @@ class CalibrateModulePass(StepwellPass):
 
 
 def return_values(entry: func.FuncOp, values: list[SSAValue]) -> None:
-    """Makes `entry`, a function of one block, return `values` and nothing else."""
+    """
+    Makes `entry`, a function of one block, return `values` and nothing else.
+
+    No argument is donated then: what takes their places is not returned, and who gives data keeps it.
+    """
     old = entry.body.block.last_op
     assert old is not None
     new = func.ReturnOp(*values)
@@ -82,6 +86,9 @@ def return_values(entry: func.FuncOp, values: list[SSAValue]) -> None:
             if isinstance(known, FunctionType):
                 place[name] = FunctionType.from_lists(list(known.inputs.data), results)
     entry.properties.pop("res_attrs", None)
+    if (known := entry.arg_attrs) is not None:
+        kept = [{name: value for name, value in each.data.items() if name != DONATED} for each in known]
+        entry.properties["arg_attrs"] = ArrayAttr(map(DictionaryAttr, kept))
 
 
 @dataclass(frozen=True)

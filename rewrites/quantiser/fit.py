@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
 
 import numpy as np
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 
-from ...core.messages.diagnostics import did_you_mean, fail
+from ...core.messages.diagnostics import did_you_mean, emit_remark, fail
 from ...core.messages.locations import location_string
 from ...lazy_dataclass import dataclass
 from ..calibration.names import value_names
@@ -23,6 +25,9 @@ from .points import source_of
 from .static import Choice, Quantizer, always_quantized
 from .switches import Switches
 from .table import Table
+
+NOT_FINITE: Final = "they are not all finite"
+"""Why weights stay as they are that have infinities or NaN."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +56,12 @@ class FittedLayer:
     """The grids of its operands that are values."""
     saturated: float = 0.0
     """The greatest part of the elements of an operand that lies outside of its grid."""
+    is_kept: bool = False
+    """Options say that it stays in floats."""
+    reason: str = ""
+    """Why it does so where they do not."""
+    widest: float | None = None
+    """The greatest magnitude of the elements that it reads."""
     is_quantised: bool = False
     decibels: float | None = None
     """The ratio of signal to noise of its result, where its weights alone are quantised and moments are known."""
@@ -61,8 +72,22 @@ def fit(module: ModuleOp, entry: str, table: Table, options: Fit) -> list[Fitted
     function = entry_of(module, entry)
     layers = layers_of(function)
     check_kept(module, layers, options.keep, options.keep_kinds)
-    chosen = [layer for layer in layers if not is_kept(layer, options.keep, options.keep_kinds)]
-    return _Fitting(module, function, table, options, layers, chosen).run()
+    constants = Constants(module)
+    chosen = [
+        layer
+        for layer in layers
+        if not is_kept(layer, options.keep, options.keep_kinds) and _has_finite_weights(layer, constants)
+    ]
+    return _Fitting(constants, function, table, options, layers, chosen).run()
+
+
+def _has_finite_weights(layer: Layer, constants: Constants) -> bool:
+    """Returns whether all constant operands are finite, and tells where they are not: no byte stands for those."""
+    known = (constants.array(operand) for operand in layer.op.operands[:2])
+    if all(array is None or np.isfinite(array).all() for array in known):
+        return True
+    emit_remark(layer.op, f"the weights of %{layer.name} stay in floats: {NOT_FINITE}")
+    return False
 
 
 def check_kept(module: ModuleOp, layers: Sequence[Layer], keep: Sequence[str], kinds: Sequence[str]) -> None:
@@ -83,7 +108,7 @@ def check_kept(module: ModuleOp, layers: Sequence[Layer], keep: Sequence[str], k
 class _Fitting:
     """One run of `fit`."""
 
-    module: ModuleOp
+    constants: Constants
     function: func.FuncOp
     table: Table
     options: Fit
@@ -92,7 +117,7 @@ class _Fitting:
 
     def run(self) -> list[FittedLayer]:
         names = value_names(self.function)
-        constants = Constants(self.module)
+        constants = self.constants
         choose = self._choice()
         quantizer = Quantizer(constants, choose)
         fitted: dict[Layer, FittedLayer] = {}
@@ -107,7 +132,11 @@ class _Fitting:
         for layer, amount in amounts.items():
             correct(layer, amount, constants, choose)
         erase_dead_ops(self.function)
-        return [fitted.get(layer) or described(layer) for layer in self.layers]
+        return [fitted.get(layer) or self._left(layer) for layer in self.layers]
+
+    def _left(self, layer: Layer) -> FittedLayer:
+        is_left = is_kept(layer, self.options.keep, self.options.keep_kinds)
+        return replace(described(layer), is_kept=is_left, reason="" if is_left else NOT_FINITE)
 
     def _choice(self) -> Choice:
         if not self.options.switches:
@@ -121,7 +150,7 @@ class _Fitting:
     ) -> tuple[FittedLayer, dict[SSAValue, Grid]]:
         """Returns what is known of a layer, and the grids of the values that it reads."""
         grids: dict[SSAValue, Grid] = {}
-        saturated = 0.0
+        saturated = widest = 0.0
         for operand in layer.op.operands[:2]:
             if constants.array(operand) is None:
                 source = source_of(operand)
@@ -129,10 +158,14 @@ class _Fitting:
                 symmetric = self.options.activations == "symmetric"
                 grid = observed_grid(statistics, self.options.observer, self.options.percentile, symmetric=symmetric)
                 saturated = max(saturated, outside(statistics, grid))
+                widest = max(widest, abs(statistics.minimum or 0.0), abs(statistics.maximum or 0.0))
                 grids[source] = grid
-        plain = described(layer)
-        found = FittedLayer(
-            plain.name, plain.kind, plain.place, plain.weights, tuple(grids.values()), saturated, is_quantised=True
+        found = replace(
+            described(layer),
+            grids=tuple(grids.values()),
+            saturated=saturated,
+            widest=widest,
+            is_quantised=True,
         )
         return found, grids
 

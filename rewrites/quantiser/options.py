@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Final
 
 from ...core.messages.diagnostics import Diagnostic, StepwellError, did_you_mean
@@ -16,13 +17,39 @@ def check_options(options: Fit) -> None:
     """Raises StepwellError for an option whose value is not one of those it may have."""
     check_choice("activations", options.activations, ACTIVATIONS)
     check_choice("observer", options.observer, OBSERVERS)
-    if not 50 < options.percentile <= 100:
-        message = f"quantize: percentile is {options.percentile}, expected a number above 50, and at most 100"
+    percentile: object = options.percentile
+    if isinstance(percentile, bool) or not isinstance(percentile, int | float) or not 50 < percentile <= 100:
+        message = f"quantize: percentile is {percentile!r}, expected a number above 50, and at most 100"
         raise StepwellError(Diagnostic(message))
 
 
-def check_choice(option: str, found: str, known: tuple[str, ...]) -> None:
+ALONE: Final = {"block": 32, "zero_points": False, "compensate": True}
+"""Options of weights alone, and what they are when nobody says so."""
+
+OF_BYTES: Final = {"observer": "min-max", "percentile": 99.99, "activations": "asymmetric"}
+"""Options of products of bytes, which have ranges of data, with the same."""
+
+DEFAULTS: Final = {**ALONE, **OF_BYTES}
+
+
+def check_together(weights: str | None, given: Collection[str], observer: str) -> None:
+    """Raises StepwellError for an option among `given` that would not do anything."""
+    for option in DEFAULTS:
+        if option not in given:
+            continue
+        if weights is None and option in ALONE:
+            hint = "say what these become: weights='int4'. The weights of products of bytes are symmetric"
+            raise StepwellError(Diagnostic(f"quantize: {option} is for weights alone", hint=hint))
+        if weights is not None and option in OF_BYTES:
+            message = f"quantize: {option} is for products of bytes, and weights are {weights!r}"
+            raise StepwellError(Diagnostic(message, hint="weights alone need no ranges of data: leave one of them out"))
+        if option == "percentile" and observer != "percentile":
+            message = f"quantize: percentile is for the observer 'percentile', and observer is {observer!r}"
+            raise StepwellError(Diagnostic(message))
+
+
+def check_choice(option: str, found: object, known: tuple[str, ...]) -> None:
     """Raises StepwellError unless `found` is one of `known`."""
     if found not in known:
-        message = f"quantize: {option} is '{found}', expected one of {', '.join(known)}"
-        raise StepwellError(Diagnostic(message, hint=did_you_mean(found, known)))
+        message = f"quantize: {option} is {found!r}, expected one of {', '.join(known)}"
+        raise StepwellError(Diagnostic(message, hint=did_you_mean(found, known) if isinstance(found, str) else None))

@@ -23,7 +23,7 @@ from ..simplify.eliminate_dead_code import erase_dead_ops
 from .compensation import Compensation
 from .constants import Constants
 from .emitting import Place, hint_of
-from .fit import FittedLayer, check_kept
+from .fit import NOT_FINITE, FittedLayer, check_kept
 from .half_weights import HALVES, half_weights, replace_weights
 from .layers import Layer, entry_of, is_kept, layers_of, shape_of
 from .options import WEIGHTS, check_choice
@@ -79,8 +79,9 @@ class WeightOptions:
     def check(self) -> None:
         """Raises StepwellError for an option whose value is not one of those it may have."""
         check_choice("weights", self.weights, WEIGHTS)
-        if self.block < LEAST_BLOCK or self.block & (self.block - 1):
-            message = f"quantize: block is {self.block}, expected a power of 2 of at least {LEAST_BLOCK}"
+        block: object = self.block
+        if isinstance(block, bool) or not isinstance(block, int) or block < LEAST_BLOCK or block & (block - 1):
+            message = f"quantize: block is {block!r}, expected a power of 2 of at least {LEAST_BLOCK}"
             raise StepwellError(Diagnostic(message))
         if self.zero_points and self.weights in HALVES:
             message = f"quantize: weights are {self.weights} and there are zero points, expected integers"
@@ -109,7 +110,8 @@ def quantize_weights(
         if isinstance(matrix, str):
             emit_remark(layer.op, f"the weights of %{layer.name} stay in floats: {matrix}")
         if matrix is None or isinstance(matrix, str):
-            found.append(FittedLayer(layer.name, layer.kind, place, shape))
+            reason = matrix or ""
+            found.append(FittedLayer(layer.name, layer.kind, place, shape, is_kept=is_left, reason=reason))
             continue
         known = None if moments is None else _moments_of(layer, names[layer.op.operands[0]], moments)
         real = _rounded(layer, matrix, options, known)
@@ -171,7 +173,7 @@ def matrix_of(layer: Layer, constants: Constants, dtype: str = "") -> Array | st
     if found.ndim != 2:
         return f"they have {found.ndim} dimensions, expected a matrix"
     if not np.isfinite(found).all():
-        return "they are not all finite"
+        return NOT_FINITE
     if dtype in HALVES and isinstance(halves := half_weights(found, dtype), str):
         return halves
     return found

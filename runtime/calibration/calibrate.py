@@ -16,7 +16,7 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
 
 from ...core.ir.verification import verify_module
-from ...core.messages.diagnostics import Diagnostic, listening, render
+from ...core.messages.diagnostics import Diagnostic, listening
 from ...core.passes.pipelines import run_pipeline
 from ...core.text.parsing import make_context, parse
 from ...reference.run import run as run_reference
@@ -31,15 +31,12 @@ from ..errors import ArgumentError
 from ..program.describe import array_type, functions, input_names
 from ..program.weights import reference_weights
 from ..source import copy_of
-from .batches import arguments_of, checked_batches, in_batch
+from .batches import CalibrationWarning as CalibrationWarning
+from .batches import arguments_of, checked_batches, in_batch, left_out
 
 Array = np.ndarray[Any, Any]
 CallData = dict[str, list[Array]]
 """`{"inputs": […], "outputs": […]}` of one call."""
-
-
-class CalibrationWarning(UserWarning):
-    """A warning about what calibration leaves out."""
 
 
 class Calibrator:
@@ -175,7 +172,7 @@ def calibrate(
         weights=weights,
     )
     for diagnostic in calibrator.warnings:
-        warnings.warn(render(diagnostic), CalibrationWarning, stacklevel=2)
+        warnings.warn(CalibrationWarning(diagnostic), stacklevel=2)
     single = isinstance(data, Mapping)
     batches = [cast("Mapping[str, Any]", data)] if single else cast("Iterable[Mapping[str, Any]]", data)
     if statistics:
@@ -184,8 +181,8 @@ def calibrate(
     else:
         collector = DataCollector(calibrator, stacked=not single)
     run_batches(calibrator, batches, [collector])
-    for text in collector.remarks():
-        warnings.warn(text, CalibrationWarning, stacklevel=2)
+    for diagnostic in collector.remarks():
+        warnings.warn(CalibrationWarning(diagnostic), stacklevel=2)
     return without_lists(collector.result()) if multi == "error" else collector.result()
 
 
@@ -217,7 +214,7 @@ class Collector:
         """Returns the collected data by function and by call."""
         raise NotImplementedError
 
-    def remarks(self) -> list[str]:
+    def remarks(self) -> list[Diagnostic]:
         """Returns what the user should know of the data."""
         return []
 
@@ -281,10 +278,14 @@ class StatisticsCollector(Collector):
     def result(self) -> dict[str, list[Any]]:
         return dict(self._result)
 
-    def remarks(self) -> list[str]:
+    def remarks(self) -> list[Diagnostic]:
         return [
-            f"{side.removesuffix('s')} {number} of @{name}: {tensor.nan} NaN and "
-            f"{tensor.not_finite - tensor.nan} infinite elements of {tensor.count + tensor.not_finite} are left out"
+            left_out(
+                f"{side.removesuffix('s')} {number} of @{name}",
+                tensor.nan,
+                tensor.not_finite - tensor.nan,
+                tensor.count + tensor.not_finite,
+            )
             for name, calls in self._result.items()
             for call in calls
             for side in SIDES

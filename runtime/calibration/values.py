@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import BlockArgument, Operation
 
 from ...core.ir.verification import verify_module
+from ...core.plugins import registry
 from ...core.text.parsing import parse
 from ...rewrites.calibration.calibrate_module import return_values
 from ...rewrites.calibration.names import value_names
@@ -23,7 +25,7 @@ from ..compile import compile
 from ..program.arrays import ArrayType
 from ..program.describe import array_type, input_names
 from ..source import copy_of
-from .batches import arguments_of, checked_batches, in_batch
+from .batches import CalibrationWarning, arguments_of, check_rows, checked_batches, in_batch, left_out, remarks_on
 
 Array = np.ndarray[Any, Any]
 
@@ -49,7 +51,10 @@ class ValueRecorder:
 
     def run(self, batch: Mapping[str, Any]) -> dict[str, Array]:
         """Returns the values on one set of arguments, by name. Raises ArgumentError when these do not fit."""
-        arguments = arguments_of(self.entry, self.inputs, batch)
+        return self.run_on(arguments_of(self.entry, self.inputs, batch))
+
+    def run_on(self, arguments: Sequence[Any]) -> dict[str, Array]:
+        """Returns the values on arguments that fit, by name."""
         results = self._run(*arguments)
         given = {name: np.asarray(arguments[number]) for name, number in self._given.items()}
         return given | dict(zip(self._computed, results, strict=True))
@@ -69,8 +74,12 @@ def inputs_of(function: func.FuncOp) -> list[tuple[str, ArrayType]]:
 
 
 def module_of(module_or_path: ModuleOp | str | Path) -> ModuleOp:
-    """Returns a verified copy of a program, or the one in a file."""
+    """Returns a verified copy of a program, or the one in a file, which may be a model of another format."""
     if not isinstance(module_or_path, ModuleOp):
+        if "\n" not in str(module_or_path):
+            load = registry().extensions_of("importer").get(Path(module_or_path).suffix.lower())
+            if load is not None:
+                return load()(module_or_path)
         return parse(module_or_path)
     module = copy_of(module_or_path)
     verify_module(module)
@@ -84,7 +93,7 @@ def _number(recorded: Recorded) -> int:
 
 def calibrate_values(
     module_or_path: ModuleOp | str | Path,
-    batches: Iterable[Mapping[str, Any]],
+    batches: Mapping[str, Any] | Iterable[Mapping[str, Any]],
     *,
     statistics: StatisticsOptions | None = None,
     entry: str = "main",
@@ -100,13 +109,26 @@ def calibrate_values(
 
 
 def statistics_over(
-    recorder: ValueRecorder, batches: Iterable[Mapping[str, Any]], options: StatisticsOptions
+    recorder: ValueRecorder, batches: Mapping[str, Any] | Iterable[Mapping[str, Any]], options: StatisticsOptions
 ) -> dict[str, TensorStatistics]:
-    """Returns statistics over all batches by the names of the values. Raises ArgumentError as `calibrate_values`."""
-    found = recorder.statistics(options)
+    """
+    Returns statistics over all batches by the names of the values. Raises ArgumentError as `calibrate_values`.
+
+    Warns of arguments with infinities and NaN, and of values that have some where all arguments are finite.
+    """
+    found, is_finite = recorder.statistics(options), True
     for number, batch in checked_batches(batches):
         with in_batch(number):
-            arrays = recorder.run(batch)
+            arguments = arguments_of(recorder.entry, recorder.inputs, batch)
+            arrays = recorder.run_on(arguments)
+        check_rows(number, arrays.values())
+        for warning in remarks_on(number, recorder.inputs, arguments):
+            is_finite = False
+            warnings.warn(CalibrationWarning(warning), stacklevel=3)
         for name, array in arrays.items():
             found[name].update(array)
+    for name, tensor in found.items():
+        if tensor.not_finite and is_finite:  # Else it is as likely a consequence of the arguments.
+            infinite, total = tensor.not_finite - tensor.nan, tensor.count + tensor.not_finite
+            warnings.warn(CalibrationWarning(left_out(f"%{name}", tensor.nan, infinite, total)), stacklevel=3)
     return found

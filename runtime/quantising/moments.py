@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from ...rewrites.calibration.names import value_names
 from ...rewrites.quantiser.constants import Constants
 from ...rewrites.quantiser.layers import entry_of, layers_of
 from ...rewrites.quantiser.weight_only import matrix_of
-from ..calibration.batches import arguments_of, checked_batches, in_batch
+from ..calibration.batches import CalibrationWarning, arguments_of, check_rows, checked_batches, in_batch, remarks_on
 from ..calibration.values import inputs_of, module_of
 from ..compile import compile
 
@@ -24,7 +25,7 @@ Array = np.ndarray[Any, Any]
 
 def input_moments(
     module_or_path: ModuleOp | str | Path,
-    batches: Iterable[Mapping[str, Any]],
+    batches: Mapping[str, Any] | Iterable[Mapping[str, Any]],
     *,
     entry: str = "main",
     **options: Any,
@@ -46,10 +47,13 @@ def input_moments(
     for number, batch in checked_batches(batches):
         with in_batch(number):
             arguments = arguments_of(entry, inputs, batch)
-        for name, array in zip(computed, run(*arguments), strict=True):
+        arrays = dict(zip(computed, run(*arguments), strict=True))
+        arrays |= {name: np.asarray(arguments[index]) for name, index in given.items()}
+        check_rows(number, arrays.values())
+        for warning in remarks_on(number, inputs, arguments):
+            warnings.warn(CalibrationWarning(warning), stacklevel=2)
+        for name, array in arrays.items():
             _add(found[name], array)
-        for name, index in given.items():
-            _add(found[name], np.asarray(arguments[index]))
     return found
 
 

@@ -23,7 +23,7 @@ def bars(title: str, names: Sequence[str], numbers: Sequence[float]) -> str:
         y = 26 + row * ROW
         share = number / greatest if isfinite(number) else 1.0
         colour = "#d9534f" if number <= LOW else "#2f7fc1"
-        text = f"{number:.1f}" if isfinite(number) else "exact"
+        text = f"{number:.1f}" if isfinite(number) else "exact" if number > 0 else "not defined"
         parts += [
             f'<text x="{LEFT - 8}" y="{y + 12}" text-anchor="end">{escape(_cut(name))}</text>',
             f'<rect x="{LEFT}" y="{y + 2}" width="{max(1.0, WIDE * share):.1f}" height="{ROW - 5}" fill="{colour}"/>',

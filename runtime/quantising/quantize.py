@@ -2,83 +2,49 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from io import StringIO
 from pathlib import Path
 from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.printer import Printer
 
-from ...core.messages.diagnostics import Diagnostic, StepwellError
-from ...core.messages.files import write_file
 from ...core.passes.pipelines import run_pipeline
 from ...core.text.parsing import make_context
 from ...lazy_dataclass import dataclass
 from ...rewrites.calibration.statistics import VALUES, StatisticsOptions
-from ...rewrites.constants.externalize_weights import ExternalizeWeightsPass
+from ...rewrites.constants.externalize_weights import side_car
 from ...rewrites.quantiser.fit import Fit, FittedLayer, fit
 from ...rewrites.quantiser.layers import entry_of
-from ...rewrites.quantiser.options import check_options
+from ...rewrites.quantiser.options import DEFAULTS, check_options, check_together
 from ...rewrites.quantiser.table import Table
 from ...rewrites.quantiser.weight_only import WeightOptions
-from ..calibration.batches import arguments_of, checked_batches, in_batch
+from ..calibration.batches import arguments_of, in_batch, kept_batches
 from ..calibration.values import calibrate_values, inputs_of, module_of
 from ..compile import compile
 from ..errors import ArgumentError
 from ..executable import Executable
 from ..source import copy_of
 from .moments import input_moments
+from .quantized import Quantized
 from .report import LayerReport, QuantizationReport
 from .scoring import Batches, Metric, Outputs, Score, decibels, outputs_of, score_of
 from .sizes import constant_bytes
-from .switched import SwitchedProgram, fewest_kept
+from .switched import SwitchedProgram, fewest_kept, worst_first
 from .timing import microseconds_of_both, microseconds_of_layers
+from .told import QuantizationWarning, warn_of_layers
 from .weights_alone import WeightsAlone
 
 PREPARE = "prepare-quantize"
 """The pipeline that folds constants and norms into weights, before the layers are looked at."""
 
 
-class QuantizationWarning(UserWarning):
-    """A warning about what quantisation could not do."""
-
-
-@dataclass(frozen=True)
-class Quantized:
-    """A quantised program, and the report about it."""
-
-    module: ModuleOp
-    report: QuantizationReport
-    entry: str = "main"
-
-    def __repr__(self) -> str:
-        return f"<stepwell.Quantized @{self.entry}: {self.report!r}>"
-
-    def compile(self, **options: Any) -> Executable:
-        """Compiles the program, with the options of `stepwell.compile`."""
-        return compile(self.module, entry=self.entry, **options)
-
-    def save(self, path: str | Path) -> None:
-        """Writes the program as text, and its weights beside it, in a file that ends in `.safetensors`."""
-        path = Path(path)
-        module = copy_of(self.module)
-        weights = path.with_suffix(".safetensors")
-        moving = ExternalizeWeightsPass(file=str(weights), min_elements=64, record_as=weights.name)
-        run_pipeline(make_context(), module, [moving])
-        text = StringIO()
-        Printer(text).print_op(module)
-        write_file(path, f"{text.getvalue()}\n")
-
-
 def quantize(
     module_or_path: ModuleOp | str | Path,
-    batches: Iterable[Mapping[str, Any]],
+    batches: Mapping[str, Any] | Iterable[Mapping[str, Any]],
     *,
     labels: Sequence[Any] | None = None,
-    evaluation: Iterable[Mapping[str, Any]] | None = None,
+    evaluation: Mapping[str, Any] | Iterable[Mapping[str, Any]] | None = None,
     metric: Metric | None = None,
     drop: float | None = None,
     observer: str = "min-max",
@@ -86,8 +52,8 @@ def quantize(
     activations: str = "asymmetric",
     equalise: bool = True,
     bias_correction: bool = True,
-    keep: Sequence[str] = (),
-    keep_kinds: Sequence[str] = (),
+    keep: str | Sequence[str] = (),
+    keep_kinds: str | Sequence[str] = (),
     weights: str | None = None,
     block: int = 32,
     zero_points: bool = False,
@@ -105,7 +71,8 @@ def quantize(
     `graph.matmul_packed` reads as they are. That is for large products of few rows, whose time is that of reading them.
 
     Args:
-        batches: Arrays by the names of the arguments, as in `stepwell.calibrate`.
+        module_or_path: A module, which is not changed, a path (`.mlir`, `.onnx`), or program text.
+        batches: Arrays by the names of the arguments, as in `stepwell.calibrate`: a dictionary for each batch, or one.
         evaluation: The batches that results are counted on. When None, they are `batches`.
         labels: For each batch of `evaluation` an array of class numbers. Without them the results are compared with
             those of the program in floats.
@@ -128,30 +95,33 @@ def quantize(
 
     Raises ArgumentError for batches or labels that do not fit, and StepwellError for options that do not.
     """
+    keep, keep_kinds = ([each] if isinstance(each, str) else each for each in (keep, keep_kinds))
     options = Fit(activations, observer, percentile, bias_correction, tuple(keep), tuple(keep_kinds))
     check_options(options)
+    given = {"observer": observer, "percentile": percentile, "activations": activations}
+    given |= {"block": block, "zero_points": zero_points, "compensate": compensate}
+    check_together(weights, {name for name, value in given.items() if value != DEFAULTS[name]}, observer)
     alone = None
     if weights is not None:
         alone = WeightOptions(weights, block, tuple(keep), tuple(keep_kinds), compensate, zero_points)
         alone.check()
-    elif zero_points:
-        hint = "say what these become: weights='int4'. The weights of products of bytes are symmetric"
-        raise StepwellError(Diagnostic("quantize: zero_points is for weights alone", hint=hint))
-    if drop is not None and not 0 <= drop <= 1:
-        raise ArgumentError(f"drop is {drop}, expected a part of 1, such as 0.01")
-    given = [batch for _, batch in checked_batches(batches)]
-    tested = given if evaluation is None else [batch for _, batch in checked_batches(evaluation)]
+    if isinstance(bins, bool) or not isinstance(bins, int) or bins < 4:
+        raise ArgumentError(f"bins is {bins!r}, expected a number of at least 4")
+    if drop is not None and (isinstance(drop, bool) or not isinstance(drop, int | float) or not 0 <= drop <= 1):
+        raise ArgumentError(f"drop is {drop!r}, expected a part of 1, such as 0.01")
+    tested = kept_batches(batches if evaluation is None else evaluation)
+    data = tested if evaluation is None else batches
     module = prepared(module_or_path, entry, equalise=equalise and alone is None)
+    sources = _files_of(module_or_path, module)
     common = {"threads": threads, "cache": cache}
     if alone is not None:
-        moments = input_moments(module, given, entry=entry, **common)
+        moments = input_moments(module, data, entry=entry, **common)
         run = WeightsAlone(module, entry, alone, moments, _arguments(module, entry, tested), common)
-        return Quantized(*run.run(labels, metric, drop, timed=timed), entry)
-    statistics = calibrate_values(module, given, statistics=StatisticsOptions(bins), entry=entry, **common)
+        return Quantized(*run.run(labels, metric, drop, timed=timed), entry, sources)
+    statistics = calibrate_values(module, data, statistics=StatisticsOptions(bins), entry=entry, **common)
     table = Table("of these batches", entry, statistics[entry][VALUES])
-    return _Quantizing(module, entry, table, options, _arguments(module, entry, tested), common).run(
-        labels, metric, drop, timed=timed
-    )
+    found = _Quantizing(module, entry, table, options, _arguments(module, entry, tested), common)
+    return Quantized(*found.run(labels, metric, drop, timed=timed), entry, sources)
 
 
 def prepared(module_or_path: ModuleOp | str | Path, entry: str, *, equalise: bool) -> ModuleOp:
@@ -160,6 +130,13 @@ def prepared(module_or_path: ModuleOp | str | Path, entry: str, *, equalise: boo
     equalising = f',equalize-layers{{entry="{entry}"}}' if equalise else ""
     run_pipeline(make_context(), module, PREPARE + equalising)
     return module
+
+
+def _files_of(program: ModuleOp | str | Path, module: ModuleOp) -> tuple[Path, ...]:
+    """Returns the files of a program in floats: its text where it is a path, and its weights."""
+    is_path = not isinstance(program, ModuleOp) and "\n" not in str(program)
+    weights = side_car(module)
+    return (*([Path(str(program))] if is_path else []), *([] if weights is None else [weights]))
 
 
 def _arguments(module: ModuleOp, entry: str, batches: Batches) -> list[list[Any]]:
@@ -184,21 +161,22 @@ class _Quantizing:
     arguments: list[list[Any]]
     common: dict[str, Any]
 
-    def run(self, labels: Sequence[Any] | None, metric: Metric | None, drop: float | None, *, timed: bool) -> Quantized:
+    def run(
+        self, labels: Sequence[Any] | None, metric: Metric | None, drop: float | None, *, timed: bool
+    ) -> tuple[ModuleOp, QuantizationReport]:
         real = compile(self.module, entry=self.entry, **self.common)
         expected = outputs_of(real, self.arguments)
         score = score_of(labels, metric, expected)
         before = score.of(expected)
         options, noise = self.options, dict[str, float]()
         _, layers = self._fitted(options)
+        warn_of_layers(layers, self.module, self.entry)
         if any(layer.is_quantised for layer in layers):
             switched = SwitchedProgram(self.module, self.entry, self.table, options, self.arguments, self.common)
             noise = switched.decibels_of_each(expected)
             if drop is not None:
                 kept = fewest_kept(switched, noise, score, before - drop)
-                options = self._kept_on_trial(options, sorted(noise, key=noise.__getitem__), kept, score, before - drop)
-        else:
-            warnings.warn("there is no layer to quantise", QuantizationWarning, stacklevel=3)
+                options = self._kept_on_trial(options, worst_first(noise), kept, score, before - drop)
         module, layers = self._fitted(options)
         program = compile(module, entry=self.entry, **self.common)
         found = outputs_of(program, self.arguments)
@@ -211,7 +189,7 @@ class _Quantizing:
             bytes_before=constant_bytes(self.module),
             bytes_after=constant_bytes(module),
         )
-        return Quantized(module, self._timed(report, real, program, module) if timed else report, self.entry)
+        return module, self._timed(report, real, program, module) if timed else report
 
     def _fitted(self, options: Fit) -> tuple[ModuleOp, list[FittedLayer]]:
         module = copy_of(self.module)

@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from ...analysis.drawing.html import folded, heading, output, table
-from ...analysis.drawing.show import show
+from ...analysis.drawing.show import PAGE
 from ...core.messages.files import write_file
 from ...lazy_dataclass import dataclass
 from ..looking.table import table_lines
+from .outputs import check_report_name
 from .picture import bars
 
 FORMAT: Final = "stepwell-quantisation"
@@ -155,15 +156,24 @@ class QuantizationReport:
 
     def save(self, path: str | Path) -> None:
         """
-        Writes the report: as JSON for `.json`, a page for `.html`, a picture for `.svg`, as a table otherwise.
+        Writes the report: as JSON for `.json`, a page for `.html`, a picture for `.svg`, as a table for `.txt`.
 
-        Raises StepwellError when it cannot be written.
+        Raises StepwellError for another name, and when it cannot be written.
         """
-        path = Path(path)
-        if path.suffix in (".html", ".svg"):
-            show(self, path)
-        else:
-            write_file(path, (self.to_json() if path.suffix == ".json" else str(self)) + "\n")
+        check_report_name(path)
+        write_file(path, self.text_for(path))
+
+    def text_for(self, path: str | Path) -> str:
+        """Returns what a file with this name is to have."""
+        match Path(path).suffix.lower():
+            case ".html":
+                return PAGE.format(body=self._repr_html_())
+            case ".svg":
+                return self._repr_svg_()
+            case ".json":
+                return f"{self.to_json()}\n"
+            case _:
+                return f"{self}\n"
 
 
 def _finite(data: Any) -> Any:
@@ -175,6 +185,8 @@ def _finite(data: Any) -> Any:
 
 
 def _decibels(value: float) -> str:
+    if math.isnan(value):
+        return "not defined"
     return "exact" if value == math.inf else f"{value:.1f} dB"
 
 

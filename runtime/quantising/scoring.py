@@ -42,11 +42,14 @@ def score_of(labels: Sequence[Any] | None, metric: Metric | None, expected: Sequ
 
     `labels` are an array of class numbers for each batch. Raises ArgumentError where they do not fit the results.
     """
+    for number, (first, *_) in enumerate(expected, 1):
+        if not first.size:
+            raise ArgumentError(f"batch {number}: the result is of shape {first.shape}, expected rows to count")
     if metric is not None:
         return Score("metric", labels if labels is not None else expected, metric)
     if labels is None:
         return Score("agreement", expected, agreement)
-    given = [np.asarray(each) for each in labels]
+    given = [np.array(each) for each in labels]
     if len(given) != len(expected):
         raise ArgumentError(f"there are labels of {len(given)} batches, expected {len(expected)}, as there are batches")
     for number, (own, (first, *_)) in enumerate(zip(given, expected, strict=True), 1):
@@ -55,7 +58,22 @@ def score_of(labels: Sequence[Any] | None, metric: Metric | None, expected: Sequ
                 f"the labels of batch {number} are of shape {own.shape}, expected {first.shape[:-1]}: a class "
                 f"number for each row of the result, which is of shape {first.shape}"
             )
+        _check_classes(number, own, first.shape[-1])
     return Score("accuracy", given, accuracy)
+
+
+def _check_classes(number: int, labels: Array, count: int) -> None:
+    """Raises ArgumentError for labels that are no numbers of `count` classes."""
+    if labels.dtype.kind not in "biu":
+        raise ArgumentError(
+            f"the labels of batch {number} are of type {labels.dtype}, expected integers, which are class numbers"
+        )
+    outside = labels[(labels < 0) | (labels >= count)]
+    if outside.size:
+        raise ArgumentError(
+            f"the labels of batch {number} have the class {outside.flat[0]}, expected 0 to {count - 1}, as the rows of "
+            f"the result have {count} elements"
+        )
 
 
 def accuracy(outputs: Sequence[Outputs], labels: Sequence[Array]) -> float:
@@ -68,10 +86,13 @@ def agreement(outputs: Sequence[Outputs], expected: Sequence[Outputs]) -> float:
     """
     Returns the part of the rows of the first result whose greatest element is in the same place.
 
-    Of rows of one number it is the part of those that are off by at most one percent of the range of all.
+    Of rows of one number, and of results of one axis, it is the part of the elements that are off by at most one
+    percent of the range of all, and of integers the part of those that are equal.
     """
     pairs = [(np.atleast_1d(one[0]), np.atleast_1d(other[0])) for one, other in zip(outputs, expected, strict=True)]
-    if all(one.shape[-1] > 1 for one, _ in pairs):
+    if all(one.dtype.kind in "biu" for one, _ in pairs):
+        same = [(one == other).reshape(-1) for one, other in pairs]
+    elif all(one.ndim > 1 and one.shape[-1] > 1 for one, _ in pairs):
         same = [(one.argmax(-1) == other.argmax(-1)).reshape(-1) for one, other in pairs]
     else:
         flat = np.concatenate([other.reshape(-1) for _, other in pairs]).astype(np.float64)
@@ -81,26 +102,38 @@ def agreement(outputs: Sequence[Outputs], expected: Sequence[Outputs]) -> float:
 
 
 def decibels(found: Iterable[Outputs], expected: Iterable[Outputs]) -> float:
-    """Returns the ratio of signal to noise of floats that are results, in decibels. It is infinite without noise."""
+    """
+    Returns the ratio of signal to noise of floats that are results, in decibels.
+
+    It is infinite without noise, and NaN where no result is of floats.
+    """
+    any_floats = False
     signal = noise = 0.0
     for one, other in zip(found, expected, strict=True):
         for own, right in zip(one, other, strict=True):
-            if right.dtype.kind != "f":
+            if right.dtype.kind in "biu":
                 continue
+            any_floats = True
             wide = right.astype(np.float64)
             signal += float(np.square(wide).sum())
             noise += float(np.square(own.astype(np.float64) - wide).sum())
+    if not any_floats:
+        return float("nan")
     if not noise:
         return float("inf")
     return 10 * float(np.log10(signal / noise)) if signal else float("-inf")
 
 
 def outputs_of(program: Executable, arguments: Sequence[Sequence[Any]], *more: Any) -> list[Outputs]:
-    """Returns the results of a program for each batch of arguments, to each of which `more` are added."""
+    """
+    Returns the results of a program for each batch of arguments, to each of which `more` are added.
+
+    The arguments stay as they are. A program with donated ones gets copies, and its results are these.
+    """
     found: list[Outputs] = []
     for number, each in enumerate(arguments, 1):
         with in_batch(number):
-            found.append(tuple(np.asarray(result) for result in program(*each, *more)))
+            found.append(tuple(np.asarray(result) for result in program(*program.apart(*each, *more))))
     return found
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from math import isnan
 from typing import Any
 
 import numpy as np
@@ -47,13 +48,18 @@ class SwitchedProgram:
         return {name: decibels(self.outputs([name], MOST_BATCHES), right) for name in self.names}
 
 
+def worst_first(noise: Mapping[str, float]) -> list[str]:
+    """Returns the layers in the order of their noise. One whose noise is not defined is as bad as any."""
+    return sorted(noise, key=lambda name: float("-inf") if isnan(noise[name]) else noise[name])
+
+
 def fewest_kept(program: SwitchedProgram, noise: Mapping[str, float], score: Score, wanted: float) -> int:
     """
     Returns how many of the layers, the one of the most noise first, are to stay in floats for the score `wanted`.
 
     It is searched by halves, as more layers in floats are taken for a better score.
     """
-    order = sorted(noise, key=noise.__getitem__)
+    order = worst_first(noise)
     low, high = 0, len(order)
     while low < high:
         middle = (low + high) // 2

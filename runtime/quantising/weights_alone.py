@@ -18,6 +18,7 @@ from .report import LayerReport, QuantizationReport
 from .scoring import Metric, Score, decibels, outputs_of, score_of
 from .sizes import constant_bytes
 from .timing import microseconds_of_both
+from .told import warn_of_layers
 
 
 @dataclass
@@ -40,9 +41,12 @@ class WeightsAlone:
         score = score_of(labels, metric, expected)
         before = score.of(expected)
         options = self.options
-        if drop is not None:
-            options = self._fewest_kept(score, before - drop)
         module, layers = self.quantised(options)
+        warn_of_layers(layers, self.module, self.entry)
+        if drop is not None:
+            options = self._fewest_kept(layers, score, before - drop)
+        if options is not self.options:
+            module, layers = self.quantised(options)
         program = compile(module, entry=self.entry, **self.common)
         found = outputs_of(program, self.arguments)
         report = QuantizationReport(
@@ -64,9 +68,8 @@ class WeightsAlone:
         module = copy_of(self.module)
         return module, quantize_weights(module, self.entry, options, self.moments)
 
-    def _fewest_kept(self, score: Score, wanted: float) -> WeightOptions:
+    def _fewest_kept(self, layers: Sequence[FittedLayer], score: Score, wanted: float) -> WeightOptions:
         """Returns the options that keep the fewest layers in floats for a score, the one of the most noise first."""
-        _, layers = self.quantised(self.options)
         noise = {layer.name: layer.decibels for layer in layers if layer.decibels is not None}
         order = sorted(noise, key=noise.__getitem__)
         low, high = 0, len(order)

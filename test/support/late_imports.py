@@ -61,7 +61,8 @@ STARTS_FAST: Final = {
     "tools/options/weights.py": "dialects.graph.literals rewrites.constants.externalize_weights",
     "tools/main.py": "core.messages.diagnostics tools.options.command",
     "tools/options/passes.py": "tools.options.checks",
-    "tools/quantize.py": "frontends.onnx.importer rewrites.quantiser.layers runtime.calibration.values"
+    "tools/quantize.py": "frontends.onnx.importer rewrites.constants.externalize_weights"
+    " rewrites.quantiser.layers rewrites.quantiser.options runtime.calibration.values runtime.quantising.outputs"
     " runtime.quantising.quantize tools.import_onnx",
     "tools/run.py": "json numpy runtime.compile runtime.load runtime.stairs tools.options.checks tools.options.times",
     "tools/options/command.py": "importlib tools.options.plugin_files tools.options.repro",

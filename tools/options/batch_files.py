@@ -33,10 +33,10 @@ def batches_in(
         message = f"data '{path}' is one array, expected a .npz archive of all arguments by name"
         raise StepwellError(Diagnostic(message))
     types = dict(inputs)
-    batch, own = _named(loaded, path, entry, inputs, labels)
-    if labels is not None and own is None and labelled:
+    if labels is not None and labels not in loaded.files and labelled:
         hint = did_you_mean(labels, loaded.files) or f"it has {', '.join(loaded.files)}"
-        raise StepwellError(Diagnostic(f"'{path}' has no array '{labels}' of labels", hint=hint))
+        raise StepwellError(Diagnostic(f"'{path}' has no labels '{labels}'", hint=hint))
+    batch, own = _named(loaded, path, entry, inputs, labels)
     counts = {len(array) for array in batch.values() if array.ndim}
     if not batch or not all(array.ndim == len(types[name].shape) + 1 for name, array in batch.items()):
         yield batch, own
@@ -47,7 +47,7 @@ def batches_in(
         listed = ", ".join(map(str, sorted(counts)))
         raise StepwellError(Diagnostic(f"'{path}' has arrays of {listed} batches, expected as many of each"))
     for number in range(counts.pop()):
-        yield {name: array[number] for name, array in batch.items()}, None if own is None else own[number]
+        yield {name: array[number, ...] for name, array in batch.items()}, None if own is None else own[number]
 
 
 def _named(

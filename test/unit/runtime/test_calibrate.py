@@ -353,7 +353,7 @@ def test_another_entry() -> None:
         ({**batch(), "xx": np.zeros(4)}, "batch 1: 'main' has no argument 'xx'; did you mean 'x'"),
         ({"x": np.zeros(4), "y": np.zeros(4)}, "batch 1: argument 'x' has element type float64"),
         ({**batch(), "y": np.zeros((2, 2), np.float32)}, "batch 1: argument 'y' has rank 2"),
-        ({**batch(), "y": [0.0] * 4}, "batch 1: argument 'y' is a list, expected a numpy array"),
+        ({**batch(), "y": "zeros"}, "batch 1: argument 'y' is a str, expected a numpy array"),
         ([batch(), {}], "batch 2: the data has no array for argument 'x'"),
         ([batch(), batch()["x"]], "batch 2 is an ndarray, expected a dictionary of arrays by argument name"),
         ([], "there is no batch to calibrate with, expected at least one"),

@@ -11,7 +11,7 @@ import digits
 import numpy as np
 import pytest
 import stepwell
-from stepwell.core.messages.diagnostics import StepwellError
+from stepwell.core.messages.diagnostics import OperationError, StepwellError
 from stepwell.core.passes.pipelines import run_pipeline
 from stepwell.core.text.parsing import make_context, parse
 from stepwell.core.weights import write_weights
@@ -125,9 +125,47 @@ def test_layers_stay_in_floats_until_the_target_holds() -> None:
 
 def test_a_program_without_layers_is_left_as_it_is() -> None:
     text = "func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> { func.return %x : tensor<4xf32> }"
-    with pytest.warns(QuantizationWarning, match="there is no layer to quantise"):
-        found = stepwell.quantize(parse(text), [{"x": np.ones(4, np.float32)}], timed=False, cache=False)
-    assert (found.report.score, found.report.after, found.report.layers) == ("agreement", 1.0, ())
+    for options in ({}, {"weights": "int4"}):
+        with pytest.warns(QuantizationWarning, match="there is no layer to quantise: @main has no matmul or conv2d"):
+            found = stepwell.quantize(parse(text), [{"x": np.ones(4, np.float32)}], timed=False, cache=False, **options)
+        assert (found.report.score, found.report.after, found.report.layers) == ("agreement", 1.0, ())
+
+
+@pytest.mark.parametrize(
+    "ops, options, reason",
+    [
+        (
+            """%a = graph.astype %x, dtype = f16 : (tensor<4x4xf32>)
+            %y = graph.matmul %a, %a : (tensor<4x4xf16>, tensor<4x4xf16>)
+            %r = graph.astype %y, dtype = f32 : (tensor<4x4xf16>)""",
+            {},
+            "its matmul and conv2d are of f16, expected f32",
+        ),
+        (
+            """%s = graph.full 1.0 : tensor<f32>
+            %z = graph.full 0 : tensor<i8>
+            %y = graph.quantize %x, %s, %z : (tensor<4x4xf32>, tensor<f32>, tensor<i8>)
+            %r = graph.dequantize %y, %s, %z : (tensor<4x4xi8>, tensor<f32>, tensor<i8>)""",
+            {},
+            "its layers are on integers already",
+        ),
+        (
+            "%r = graph.matmul %x, %x : (tensor<4x4xf32>, tensor<4x4xf32>)",
+            {"weights": "int8"},
+            "weights of %r stay as they are, as they are not known before the program runs",
+        ),
+    ],
+)
+def test_why_there_is_no_layer(ops: str, options: dict[str, Any], reason: str) -> None:
+    text = f"func.func @main(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {{ {ops}\n func.return %r : tensor<4x4xf32> }}"
+    with pytest.warns(QuantizationWarning, match=f"there is no layer to quantise: {reason}"):
+        stepwell.quantize(parse(text), {"x": np.ones((4, 4), np.float32)}, timed=False, cache=False, **options)
+
+
+@pytest.mark.filterwarnings("error")
+def test_layers_that_are_to_stay_in_floats_are_no_reason_to_warn() -> None:
+    found = stepwell.quantize(parse(TINY), {"x": np.ones((4, 8), np.float32)}, timed=False, cache=False, keep="%y")
+    assert not found.report.layers[0].quantised
 
 
 # The report
@@ -201,7 +239,11 @@ def test_counts() -> None:
     assert decibels(ones, ones) == float("inf")
     assert decibels(ones, [(np.zeros(4, np.float32),)]) == float("-inf")
     integers = [(np.arange(4),)]
-    assert decibels(integers, [(np.arange(4) + 1,)]) == float("inf")
+    assert np.isnan(decibels(integers, [(np.arange(4) + 1,)]))
+    assert agreement([(np.array([[1, 2], [3, 4]]),)], [(np.array([[1, 0], [3, 4]]),)]) == 0.75
+    assert agreement([(np.array([0.009, 0.98, 0.5]),)], [(np.array([0.0, 1.0, 0.5]),)]) == pytest.approx(2 / 3)
+    report = QuantizationReport((), "agreement", 1.0, 0.5, float("nan"), 0, 0)
+    assert "not defined" in str(report) and json.loads(report.to_json())["decibels"] is None
 
 
 TINY = """
@@ -224,6 +266,32 @@ func.func @main(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
         (None, {"labels": []}, "there are labels of 0 batches, expected 1, as there are batches"),
         (
             None,
+            {"labels": [np.array([0, 9, 8, 0])]},
+            "the labels of batch 1 have the class 9, expected 0 to 7, as the rows of the result have 8 elements",
+        ),
+        (None, {"labels": [np.array([0, -1, 8, 0])]}, "the labels of batch 1 have the class -1, expected 0 to 7"),
+        (None, {"labels": [np.zeros(4)]}, "the labels of batch 1 are of type float64, expected integers"),
+        (None, {"labels": [["a"] * 4]}, "the labels of batch 1 are of type <U1, expected integers"),
+        (None, {"weights": 8}, "quantize: weights is 8, expected one of int8, int4, f16, bf16"),
+        (None, {"observer": None}, "quantize: observer is None, expected one of min-max"),
+        (None, {"weights": "int4", "block": "32"}, "quantize: block is '32', expected a power of 2"),
+        (None, {"weights": "int4", "block": 32.0}, "quantize: block is 32.0, expected a power of 2"),
+        (None, {"observer": "percentile", "percentile": "99"}, "quantize: percentile is '99', expected a number"),
+        (None, {"drop": "1%"}, "drop is '1%', expected a part of 1, such as 0.01"),
+        (None, {"drop": True}, "drop is True, expected a part of 1, such as 0.01"),
+        (None, {"bins": "many"}, "bins is 'many', expected a number of at least 4"),
+        (None, {"keep": "yy"}, "no layer is called 'yy', which is to be kept in floats"),
+        (None, {"keep_kinds": "matmull"}, "'matmull' is no kind of layer, expected one of matmul, conv2d"),
+        (None, {"block": 64}, "quantize: block is for weights alone"),
+        (None, {"compensate": False}, "quantize: compensate is for weights alone"),
+        (None, {"percentile": 99}, "quantize: percentile is for the observer 'percentile', and observer is 'min-max'"),
+        (
+            None,
+            {"weights": "int8", "activations": "symmetric"},
+            "quantize: activations is for products of bytes, and weights are 'int8'",
+        ),
+        (
+            None,
             {"labels": [np.zeros(3)]},
             "the labels of batch 1 are of shape (3,), expected (4,): a class number",
         ),
@@ -232,7 +300,7 @@ func.func @main(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
 )
 def test_what_is_asked_for_wrongly(given: Any, options: dict[str, Any], message: str) -> None:
     batches = [{"x": np.ones((4, 8), np.float32)}] if given is None else given
-    with pytest.raises((ArgumentError, StepwellError), match=re.escape(message)):
+    with pytest.raises((ArgumentError, StepwellError, OperationError), match=re.escape(message)):
         stepwell.quantize(parse(TINY), batches, timed=False, **options)
 
 
@@ -260,13 +328,23 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
 @pytest.mark.parametrize(
     "arrays, words, message",
     [
-        ({"x": np.ones((4, 8))}, ["--labels", "kind"], "has no array 'kind' of labels\nhint: it has x"),
+        ({"x": np.ones((4, 8))}, ["--labels", "kind"], "has no labels 'kind'\nhint: it has x"),
         ({"x": np.ones((2, 4, 8)), "k": np.ones((3, 4))}, ["--labels", "k"], "has arrays of 2, 3 batches, expected as"),
+        ({"x": np.ones((4, 8)), "kind": np.ones(4)}, ["--labels", "kid"], "no labels 'kid'\nhint: did you mean 'kind'"),
+        ({"x": np.ones((4, 8))}, ["--block", "32"], "quantize: block is for weights alone"),
+        ({"x": np.ones((4, 8))}, ["--no-compensation"], "quantize: compensate is for weights alone"),
+        ({"x": np.ones((4, 8))}, ["--percentile", "99.99"], "quantize: percentile is for the observer 'percentile'"),
+        (
+            {"x": np.ones((4, 8))},
+            ["--weights", "int8", "--symmetric"],
+            "quantize: activations is for products of bytes",
+        ),
+        ({"x": np.ones((4, 8))}, ["--weights", "f16", "--observer", "mse"], "quantize: observer is for products of"),
         ({"z": np.ones((4, 8))}, [], "has an array 'z' but @main has no such argument"),
         (
             {"x": np.ones((4, 8))},
             ["-o", "q.safetensors"],
-            "the output 'q.safetensors' ends as its weights do",
+            "the output 'q.safetensors' ends as weights, models or arrays do",
         ),
         ({"x": np.ones((4, 8))}, ["--dim", "n=1"], "--dim is for ONNX models"),
         (

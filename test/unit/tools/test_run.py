@@ -362,3 +362,26 @@ def test_time_names_the_stages_and_adds_up():
 
 def test_no_time_without_the_flag():
     assert "seconds" not in run("add.mlir", "--random", "1")[1]
+
+
+DONATED = """
+func.func @main(%s: tensor<4xf32> {stepwell.donated}, %x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = graph.add %s, %x : (tensor<4xf32>, tensor<4xf32>)
+  func.return %0 : tensor<4xf32>
+}
+"""
+
+
+@pytest.mark.parametrize("size", ["4", "?"])
+def test_repeated_calls_get_the_arguments_that_were_given(size: str, folder: Path) -> None:
+    Path("donated.mlir").write_text(DONATED.replace("<4x", f"<{size}x"))
+    np.savez("given.npz", s=np.zeros(4, np.float32), x=np.ones(4, np.float32))
+    code, *_ = run("donated.mlir", "--inputs", "given.npz", "--repeat", "5", "--output", "out.npz")
+    assert code == 0
+    np.testing.assert_array_equal(np.load("out.npz")["result0"], np.ones(4))
+
+
+def test_a_profile_gives_the_results_too() -> None:
+    code, out, _ = run("add.mlir", "--random", "1", "--profile", "--print", "--output", "out.npz")
+    assert code == 0 and "result0 = float32" in out
+    assert list(np.load("out.npz")) == ["result0"]
