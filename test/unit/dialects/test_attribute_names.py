@@ -98,7 +98,7 @@ def test_other_forms_are_checked_when_the_program_is_verified(op: str, hint: str
 
 
 def test_attributes_with_a_prefix_are_kept() -> None:
-    line = "%y = graph.softmax %x, axis = 0 {mypkg.axs = 0 : i64, stepwell.tag} : (tensor<4xf32>) -> tensor<4xf32>"
+    line = "%y = graph.softmax %x, axis = 0 {mypkg.axs = 0 : i64, other.tag} : (tensor<4xf32>) -> tensor<4xf32>"
     assert line in str(parse(f"func.func @f(%x: tensor<4xf32>) {{\n  {line}\n  func.return\n}}\n"))
 
 

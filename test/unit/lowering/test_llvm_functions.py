@@ -15,7 +15,7 @@ def test_declarations_stay_external_and_llvm_functions_stay_as_they_are():
     text = str(
         lower("""
     func.func private @outside(%m: memref<4xf32>, %n: index) -> f32
-    llvm.func @own(%x: i64) -> i64 attributes {stepwell.mark} {
+    llvm.func @own(%x: i64) -> i64 attributes {mine.mark} {
       llvm.return %x : i64
     }
     func.func @f(%m: memref<4xf32>, %n: index) -> f32 {
@@ -24,7 +24,7 @@ def test_declarations_stay_external_and_llvm_functions_stay_as_they_are():
     }""")
     )
     assert "llvm.func @outside(!llvm.ptr, i64) -> f32" in text
-    assert "llvm.func @own(%x: i64) -> i64 attributes {stepwell.mark}" in text
+    assert "llvm.func @own(%x: i64) -> i64 attributes {mine.mark}" in text
 
 
 def test_attributes_of_functions_and_arguments_survive():

@@ -246,7 +246,7 @@ def test_nothing_is_dropped_silently(source: str, message: str):
 
 def test_our_own_attributes_stay_behind():
     text = text_of(
-        function("%a = llvm.add %i, %i {stepwell.note = 1 : i64} : i64", head="attributes {stepwell.signature}")
+        function("%a = llvm.add %i, %i {stepwell.reason = 1 : i64} : i64", head="attributes {stepwell.signature}")
     )
     assert "stepwell" not in text
 
