@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 import numpy as np
+from xdsl.ir import SSAValue
 from xdsl.rewriter import Rewriter
 
 from ...dialects.graph.contraction import MatmulOp
@@ -25,10 +26,14 @@ def half_weights(matrix: Array, dtype: str) -> Array | str:
     return found if np.isfinite(found.astype(np.float32)).all() else f"some are beyond the greatest {dtype}"
 
 
-def replace_weights(layer: Layer, weights: Array, dtype: str) -> None:
-    """Makes the product of a layer one of the same values and weights of half floats."""
+def put_halves(layer: Layer, weights: Array, dtype: str) -> SSAValue:
+    """Puts weights of half floats before a layer."""
+    return Place.at(layer.op).constant(weights, hint_of(layer.op.operands[1], dtype, layer.name))
+
+
+def replace_weights(layer: Layer, kernel: SSAValue) -> None:
+    """Makes the product of a layer one of the same values and other weights."""
     op, place = layer.op, Place.at(layer.op)
-    kernel = place.constant(weights, hint_of(op.operands[1], dtype, layer.name))
     product = MatmulOp(op.operands[0], kernel)
     product.properties.update(op.properties)
     result = place.put(product)
@@ -36,4 +41,4 @@ def replace_weights(layer: Layer, weights: Array, dtype: str) -> None:
     Rewriter.replace_op(op, [], [result])
 
 
-__all__ = ["HALVES", "half_weights", "replace_weights"]
+__all__ = ["HALVES", "half_weights", "put_halves", "replace_weights"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from hashlib import blake2b
 from math import prod
 from typing import Any, Final
 
@@ -24,7 +25,7 @@ from .compensation import Compensation
 from .constants import Constants
 from .emitting import Place, hint_of
 from .fit import NOT_FINITE, FittedLayer, check_kept
-from .half_weights import HALVES, half_weights, replace_weights
+from .half_weights import HALVES, half_weights, put_halves, replace_weights
 from .layers import Layer, entry_of, is_kept, layers_of, shape_of
 from .options import WEIGHTS, check_choice
 
@@ -103,6 +104,7 @@ def quantize_weights(
     function = entry_of(module, entry)
     layers, names = layers_of(function), value_names(function)
     check_kept(module, layers, options.keep, options.keep_kinds)
+    matrices = _Matrices(options, _sums_of_moments(layers, names, constants, options, moments or {}))
     for layer in layers:
         place, shape = location_string(layer.op), shape_of(layer.op.operands[1])
         is_left = is_kept(layer, options.keep, options.keep_kinds)
@@ -114,24 +116,64 @@ def quantize_weights(
             found.append(FittedLayer(layer.name, layer.kind, place, shape, is_kept=is_left, reason=reason))
             continue
         known = None if moments is None else _moments_of(layer, names[layer.op.operands[0]], moments)
-        real = _rounded(layer, matrix, options, known)
+        real = matrices.give(layer, matrix)
         noise = None if known is None else _decibels(matrix, real, known)
         found.append(FittedLayer(layer.name, layer.kind, place, shape, is_quantised=True, decibels=noise))
     erase_dead_ops(function)
     return found
 
 
-def _rounded(layer: Layer, matrix: Array, options: WeightOptions, moments: Array | None) -> Array:
-    """Gives a layer weights of few bits. Returns the numbers that they stand for."""
-    if options.weights in HALVES:
-        halves = half_weights(matrix, options.weights)
-        assert not isinstance(halves, str)
-        replace_weights(layer, halves, options.weights)
-        return halves.astype(np.float64)
-    used = moments if options.compensate else None
-    packed = packed_weights(matrix, BITS[options.weights], options.block, used, zero_points=options.zero_points)
-    _replace(layer, packed)
-    return packed.real(len(matrix))
+def _sums_of_moments(
+    layers: Sequence[Layer],
+    names: Mapping[SSAValue, str],
+    constants: Constants,
+    options: WeightOptions,
+    moments: Mapping[str, Array],
+) -> dict[bytes, Array]:
+    """Returns the moments of what is multiplied by each matrix, which several layers may share."""
+    found: dict[bytes, Array] = {}
+    for layer in layers if moments and options.compensate and options.weights in BITS else ():
+        if is_kept(layer, options.keep, options.keep_kinds):
+            continue
+        matrix = matrix_of(layer, constants, options.weights)
+        if not isinstance(matrix, str):
+            own, key = _moments_of(layer, names[layer.op.operands[0]], moments), _key(matrix)
+            found[key] = own if key not in found else found[key] + own
+    return found
+
+
+def _key(matrix: Array) -> bytes:
+    """Returns what stands for the numbers of a matrix."""
+    return repr(matrix.shape).encode() + blake2b(np.ascontiguousarray(matrix).tobytes()).digest()
+
+
+class _Matrices:
+    """Weights of few bits. A matrix that several layers read is rounded once and is one constant, as it was."""
+
+    def __init__(self, options: WeightOptions, moments: Mapping[bytes, Array]):
+        self._options = options
+        self._moments = moments
+        self._packed: dict[bytes, tuple[PackedWeights, tuple[SSAValue, SSAValue, SSAValue], Array]] = {}
+        self._halves: dict[bytes, tuple[SSAValue, Array]] = {}
+
+    def give(self, layer: Layer, matrix: Array) -> Array:
+        """Gives a layer its weights, in program order. Returns the numbers that they stand for."""
+        options, key = self._options, _key(matrix)
+        if options.weights in HALVES:
+            if key not in self._halves:
+                halves = half_weights(matrix, options.weights)
+                assert not isinstance(halves, str)
+                self._halves[key] = put_halves(layer, halves, options.weights), halves.astype(np.float64)
+            kernel, real = self._halves[key]
+            replace_weights(layer, kernel)
+            return real
+        if key not in self._packed:
+            bits, used = BITS[options.weights], self._moments.get(key)
+            packed = packed_weights(matrix, bits, options.block, used, zero_points=options.zero_points)
+            self._packed[key] = packed, _put(layer, packed), packed.real(len(matrix))
+        packed, values, real = self._packed[key]
+        _replace(layer, packed, values)
+        return real
 
 
 def _decibels(matrix: Array, packed: Array, moments: Array) -> float:
@@ -266,20 +308,23 @@ def _compensated(
     return scale, zero, numbers
 
 
-def _replace(layer: Layer, weights: PackedWeights) -> None:
-    """Replaces a layer by a product with packed weights."""
-    op, place = layer.op, Place.at(layer.op)
-    name = op.operands[1]
+def _put(layer: Layer, weights: PackedWeights) -> tuple[SSAValue, SSAValue, SSAValue]:
+    """Puts packed weights, their scales and their zero points before a layer."""
+    place, name = Place.at(layer.op), layer.op.operands[1]
     packed = place.constant(weights.packed, hint_of(name, "packed", layer.name))
     scale = place.constant(weights.scale, hint_of(name, "scale", layer.name))
     if isinstance(weights.zero_point, int):
-        zero_point = place.full(weights.zero_point, "ui8")
-    else:
-        zero_point = place.constant(weights.zero_point, hint_of(name, "zero_point", layer.name))
+        return packed, scale, place.full(weights.zero_point, "ui8")
+    return packed, scale, place.constant(weights.zero_point, hint_of(name, "zero_point", layer.name))
+
+
+def _replace(layer: Layer, weights: PackedWeights, values: tuple[SSAValue, SSAValue, SSAValue]) -> None:
+    """Replaces a layer by a product with packed weights."""
+    op, place = layer.op, Place.at(layer.op)
     x, shape = op.operands[0], list(shape_of(op.operands[0]))
     flat = len(shape) > 2 and min(shape) > 0
     rows: SSAValue = place.put(ReshapeOp(x, shape=[prod(shape[:-1]), shape[-1]])) if flat else x
-    made = MatmulPackedOp(rows, packed, scale, zero_point, bits=weights.bits, block_size=weights.block)
+    made = MatmulPackedOp(rows, *values, bits=weights.bits, block_size=weights.block)
     result = place.put(made)
     if flat:
         result = place.put(ReshapeOp(result, shape=[*shape[:-1], len(weights.packed)]))

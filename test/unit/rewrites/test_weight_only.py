@@ -109,6 +109,25 @@ func.func @main(%x: tensor<2x5x70xf32>) -> tensor<2x5x9xf32> {{
     assert np.sqrt(np.mean((compiled(x)[0] - wanted) ** 2) / np.mean(wanted**2)) < error
 
 
+@pytest.mark.parametrize(("weights", "constants"), [("int8", 2), ("int4", 2), ("f16", 1)])
+def test_a_matrix_that_several_layers_read_is_one_constant(weights: str, constants: int) -> None:
+    square = MATRIX[:64, :8] @ MATRIX[:64, :8].T / 64
+    text = f"""
+func.func @main(%x: tensor<4x64xf32>) -> tensor<4x64xf32> {{
+  %w = graph.constant {dense(square)} : tensor<64x64xf32>
+  %v = graph.constant {dense(square)} : tensor<64x64xf32>
+  %0 = graph.matmul %x, %w : (tensor<4x64xf32>, tensor<64x64xf32>) -> tensor<4x64xf32>
+  %1 = graph.tanh %0 : (tensor<4x64xf32>) -> tensor<4x64xf32>
+  %2 = graph.matmul %1, %v : (tensor<4x64xf32>, tensor<64x64xf32>) -> tensor<4x64xf32>
+  func.return %2 : tensor<4x64xf32>
+}}"""
+    x = np.random.default_rng(1).standard_normal((4, 64)).astype(np.float32)
+    found = stepwell.quantize(parse(text), [{"x": x}], weights=weights)
+    assert str(found.module).count("graph.constant") == constants
+    wanted = np.tanh(x @ square) @ square
+    np.testing.assert_allclose(found.compile(cache=False)(x)[0], wanted, atol=0.1 * np.abs(wanted).max())
+
+
 @pytest.mark.parametrize("block", [8, 24])
 def test_a_block_that_is_refused(block: int) -> None:
     module = parse("func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {\n  func.return %x : tensor<2xf32>\n}")
