@@ -171,6 +171,9 @@ NAMES: Final = frozenset(
 )
 """All of these names. A name that is none of them is a slip of the pen, and would be without effect."""
 
+FLAGS: Final = frozenset((DONATED, IN_PLACE, NOALIAS, PARALLEL, PREPARE, SEPARATE, TEMPORARY, UNCHECKED, WRITTEN))
+"""Attributes that hold by being there take no value: `= false` would mean what `= true` does."""
+
 # Of memory and weights
 
 BUFFER_ALIGNMENT: Final = 64

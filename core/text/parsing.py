@@ -19,6 +19,7 @@ from xdsl.dialects.builtin import (
     ModuleOp,
     NoneAttr,
     TensorType,
+    UnitAttr,
     UnknownLoc,
 )
 from xdsl.ir import Attribute, Block, BlockArgument, Dialect, Operation, SSAValue
@@ -34,7 +35,7 @@ from ..messages.locations import UNNAMED_TEXT, LocationFactory, end_of_text_befo
 from ..messages.points import SourcePoint
 from ..messages.texts import NESTED_TOO_DEEPLY, no_text, other_content, other_format
 from ..plugins import registry
-from ..roles import NAMES, PREFIX
+from ..roles import FLAGS, NAMES, PREFIX
 from .lexing import StepwellLexer
 from .limits import LARGEST_EXTENT, MOST_ALIASES, MOST_DIMENSIONS, MOST_INLINE_ELEMENTS, holds_too_much
 from .numbers import LiteralElement, number_out_of_range
@@ -97,6 +98,9 @@ class StepwellParser(Parser):
             near = did_you_mean(name, NAMES)
             message = f"there is no attribute '{name}'"
             self.raise_error(message if near is None else f"{message}, {near}", start, start + len(name))
+        if name in FLAGS and not isinstance(value, UnitAttr):
+            message = f"attribute '{name}' takes no value, found {value}: leave it out where it does not hold"
+            self.raise_error(message, start, start + len(name))
         return name, value
 
     def parse_module(self, allow_implicit_module: bool = True) -> ModuleOp:

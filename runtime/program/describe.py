@@ -153,6 +153,8 @@ def _entry(name: str, function: Operation) -> Entry:
                 arguments.append(Argument(role, shown, array_type(next(inputs)), dims_key(attributes)))
             case "output":
                 place = place_of(attributes)
+                if place is None and PLACE_OF in attributes:
+                    fail(function, f"'{PLACE_OF}' is {attributes[PLACE_OF]}, expected the number of an input")
                 arguments.append(Argument(role, shown, array_type(next(outputs)), dims_key(attributes), place))
             case "size" | "stride" if arguments:
                 axis = attributes.get(AXIS)

@@ -83,7 +83,8 @@ def _as_matrix(b: GraphBuilder, value: Value, what: str, dtype: str, rows: int, 
     if value.dtype != dtype:
         raise ConversionError(f"{what} is {value.shaped}, expected elements of {dtype}")
     count = None if None in value.shape else prod(each or 0 for each in value.shape)
-    if count not in (None, rows * columns):
+    is_flat = value.rank < 2
+    if count not in (None, rows * columns) or not (is_flat or value.shape[0] in (None, rows)):
         raise ConversionError(f"{what} is {value.shaped}, expected {rows}x{columns} elements")
     return value if value.shape == (rows, columns) else in_shape(b, value, (rows, columns))
 

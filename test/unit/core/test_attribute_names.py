@@ -22,6 +22,7 @@ SLIPS = {
     "stepwell.donatd": "there is no attribute 'stepwell.donatd', did you mean 'stepwell.donated'?",
     'stepwell.nmae = "x"': "there is no attribute 'stepwell.nmae', did you mean 'stepwell.name'?",
     "stepwell.zzzzzzzzzz": "there is no attribute 'stepwell.zzzzzzzzzz'",
+    "stepwell.donated = false": "attribute 'stepwell.donated' takes no value, found false: leave it out where it",
 }
 
 

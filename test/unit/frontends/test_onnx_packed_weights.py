@@ -158,6 +158,9 @@ def test_attributes_that_do_not_fit(change: dict[str, int], message: str) -> Non
         ("scales", np.ones((5, 2), np.float16), "scales is tensor<5x2xf16>, expected elements of f32 as the input has"),
         ("scales", np.full((5, 2), np.nan, np.float32), r"scales has nan at \(0, 0\), expected finite numbers"),
         ("scales", np.ones((5, 3), np.float32), "scales is tensor<5x3xf32>, expected 5x2 elements"),
+        ("scales", np.ones((2, 5), np.float32), "scales is tensor<2x5xf32>, expected 5x2 elements"),
+        ("B", np.ones((2, 5, 16), np.uint8), "B is tensor<2x5x16xui8>, expected 5x32 elements"),
+        ("zero_points", np.ones((2, 5), np.float32), "zero_points is tensor<2x5xf32>, expected 5x2 elements"),
         ("B", np.ones((5, 2, 16), np.int8), "B is tensor<5x2x16xi8>, expected elements of ui8"),
         (
             "zero_points",

@@ -9,31 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 import stepwell
+from onnx_cached import INPUTS, floats
 from onnx_one_node import by_onnxruntime, model_of, run
 from stepwell.frontends import OnnxError
 
 Array = Any
 HEADS, SHARED, SIZE = 4, 2, 16
-INPUTS = [
-    "query",
-    "key",
-    "value",
-    "past_key",
-    "past_value",
-    "seqlens_k",
-    "total_sequence_length",
-    "cos_cache",
-    "sin_cache",
-    "position_ids",
-    "attention_bias",
-    "head_sink",
-    "k_scale",
-    "v_scale",
-]
-
-
-def floats(seed: int, *shape: int) -> Array:
-    return np.random.default_rng(seed).standard_normal(shape).astype(np.float32)
 
 
 def cache(seed: int, bits: int, places: int, samples: int = 1) -> Array:

@@ -299,6 +299,12 @@ def test_places_that_are_none(places: tuple[int, int], message: str) -> None:
     assert message in str(raised.value)
 
 
+def test_a_place_that_is_no_number() -> None:
+    text = ROLES.format(0, 0).replace("stepwell.place_of = 0 : i64", 'stepwell.place_of = "x"')
+    with pytest.raises(OperationError, match="'stepwell.place_of' is \"x\", expected the number of an input"):
+        stepwell.compile(text, tuning=False)
+
+
 @pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler")
 @pytest.mark.parametrize("is_one", [True, False])
 def test_a_caller_in_c(tmp_path: Path, is_one: bool) -> None:
