@@ -201,6 +201,7 @@ def run(options: argparse.Namespace, sources: Sources) -> int:
 def _run(options: argparse.Namespace, sources: Sources, times: Times | None) -> int:
     from ..runtime.stairs import what_is_left_out
 
+    _check_instead(options)
     if options.file.endswith(SAVED):
         executable = _loaded(options)
     elif options.file.endswith(".onnx"):
@@ -223,8 +224,10 @@ def _run(options: argparse.Namespace, sources: Sources, times: Times | None) -> 
             _give_results(executable, executable(*executable.apart(*arrays)), options)
         return 0
     if options.trace_values:
-        traced = executable.trace(*arrays)
+        traced = executable.trace(*executable.apart(*arrays))
         print(traced)
+        if options.print_results or options.output:
+            _give_results(executable, executable(*executable.apart(*arrays)), options)
         return 0 if traced.first is None else 1
     # The first call with `?` compiles, which ctrl-C must not cut off in the middle of a file or a line of progress.
     with interruptible() if executable.programs() else nullcontext():
@@ -238,6 +241,25 @@ def _run(options: argparse.Namespace, sources: Sources, times: Times | None) -> 
         calls += more
     _report(executable, results, calls, options)
     return 0
+
+
+def _check_instead(options: argparse.Namespace) -> None:
+    """Raises an error for flags of a run that what is asked for instead of one leaves without effect."""
+    instead = {"--ir": options.ir, "--memory": options.memory, "--export": options.export}
+    chosen = [flag for flag, value in instead.items() if value]
+    of_a_run = {
+        "--print": options.print_results,
+        "--output": options.output,
+        "--repeat": options.repeat > 1,
+        "--profile": options.profile,
+        "--profile-by": options.profile_by,
+        "--profile-output": options.profile_output,
+        "--trace-values": options.trace_values,
+    }
+    without_effect = [*chosen[1:], *(flag for flag, value in of_a_run.items() if value)]
+    if chosen and without_effect:
+        message = f"{chosen[0]} is instead of a run, so {without_effect[0]} would have no effect"
+        raise StepwellError(Diagnostic(message, hint="leave one of them out"))
 
 
 def timed_calls(executable: Executable, arrays: Sequence[Any], number: int) -> tuple[list[float], tuple[Any, ...]]:

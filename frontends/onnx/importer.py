@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from math import prod
@@ -21,9 +20,10 @@ from xdsl.dialects.builtin import (
     TensorType,
 )
 from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import Attribute, Block, BlockArgument, OpResult, Region
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, Region, SSAValue
 
 from ...core.attributes import shared_string, unchecked
+from ...core.ir.model_names import value_name
 from ...core.messages.collector import patient_collector
 from ...core.messages.diagnostics import Diagnostic, warn
 from ...core.roles import DIMS, NAME
@@ -59,7 +59,8 @@ Progress = Callable[[int, int], None]
 
 _FIRST_COLUMN: Final = IntAttr(1)
 
-_NOT_IN_NAMES: Final = re.compile(r"[^A-Za-z0-9_$.-]")
+_LAYERS: Final = {"graph.matmul": "matmul", "graph.conv2d": "conv2d"}
+"""Ops that get a name even where a node makes more of them, since options and reports name them."""
 
 
 def from_onnx(
@@ -164,7 +165,7 @@ class Importer:
     def _argument(self, info: ValueInfoProto, scope: Scope) -> DictionaryAttr:
         shaped = self._inputs.shaped(info.name, info.type)
         argument = self._block.insert_arg(tensor_type(shaped), len(self._block.args))
-        argument.name_hint = hint_of(info.name)
+        argument.name_hint = value_name(info.name)
         value = RuntimeValue(argument)
         scope.define(info.name, value)
         found: dict[str, Attribute] = {}
@@ -348,12 +349,17 @@ def _name(value: Value, name: str) -> None:
         return
     ssa = value.ssa
     if isinstance(ssa, OpResult | BlockArgument) and ssa.name_hint is None and isinstance(ssa.type, TensorType):
-        ssa.name_hint = hint_of(name)
+        ssa.name_hint = value_name(name)
+        _name_layer(ssa)
 
 
-def hint_of(name: str) -> str | None:
-    """Returns a name of ONNX as one of an SSA value: `/layer.0/MatMul_output_0` is `layer.0_MatMul_output_0`."""
-    found = _NOT_IN_NAMES.sub("_", name).strip("_.-")
-    if not found:
-        return None
-    return f"v{found}" if found[0].isdigit() else found
+def _name_layer(named: SSAValue) -> None:
+    """Names the product or convolution after which a node adds a bias, say: `%conv.conv2d` before `%conv`."""
+    value, hint = named, named.name_hint
+    while isinstance(value.owner, Operation) and value.owner.operands and hint is not None:
+        value = value.owner.operands[0]
+        if value.name_hint is not None or not isinstance(value.owner, Operation):
+            return
+        if (kind := _LAYERS.get(value.owner.name)) is not None:
+            value.name_hint = f"{hint}.{kind}"
+            return

@@ -19,9 +19,8 @@ from ..simplify.eliminate_dead_code import erase_dead_ops
 from .bias import correct, correction
 from .constants import Constants
 from .grids import Grid
-from .layers import KINDS, Layer, entry_of, is_kept, layers_of, shape_of
+from .layers import KINDS, Layer, entry_of, float_layers, is_kept, layers_of, shape_of, source_of
 from .observers import observed_grid, outside
-from .points import source_of
 from .static import Choice, Quantizer, always_quantized
 from .switches import Switches
 from .table import Table
@@ -63,6 +62,8 @@ class FittedLayer:
     widest: float | None = None
     """The greatest magnitude of the elements that it reads."""
     is_quantised: bool = False
+    node: str = ""
+    """The name of the node of a model, empty where there is none."""
     decibels: float | None = None
     """The ratio of signal to noise of its result, where its weights alone are quantised and moments are known."""
 
@@ -70,9 +71,9 @@ class FittedLayer:
 def fit(module: ModuleOp, entry: str, table: Table, options: Fit) -> list[FittedLayer]:
     """Quantises the layers of `@entry` by the statistics of a table. Returns all layers in the order of the program."""
     function = entry_of(module, entry)
-    layers = layers_of(function)
-    check_kept(module, layers, options.keep, options.keep_kinds)
     constants = Constants(module)
+    layers = float_layers(function, constants)
+    check_kept(module, layers, options.keep, options.keep_kinds)
     chosen = [
         layer
         for layer in layers
@@ -96,7 +97,8 @@ def check_kept(module: ModuleOp, layers: Sequence[Layer], keep: Sequence[str], k
     for pattern in keep:
         if not any(is_kept(layer, [pattern], ()) for layer in layers):
             listed = ", ".join(f"%{name}" for name in names[:6]) + (" …" if names[6:] else "") or "none"
-            hint = did_you_mean(pattern.removeprefix("%"), names) or f"its layers are {listed}"
+            known = [*names, *(layer.node for layer in layers if layer.node)]
+            hint = did_you_mean(pattern.removeprefix("%"), known) or f"its layers are {listed}"
             fail(module, f"no layer is called '{pattern}', which is to be kept in floats", hint=hint)
     for kind in kinds:
         if kind not in KINDS.values():
@@ -128,7 +130,7 @@ class _Fitting:
             if amount is not None:
                 amounts[layer] = amount
         if not self.options.switches:
-            quantizer.quantize_others({layer.op for layer in self.layers})
+            quantizer.quantize_others({layer.op for layer in layers_of(self.function)})
         for layer, amount in amounts.items():
             correct(layer, amount, constants, choose)
         erase_dead_ops(self.function)
@@ -190,4 +192,5 @@ class _Fitting:
 
 def described(layer: Layer) -> FittedLayer:
     """Returns what is known of a layer that stays in floats."""
-    return FittedLayer(layer.name, layer.kind, location_string(layer.op), shape_of(layer.op.operands[1]))
+    place, weights = location_string(layer.op), shape_of(layer.op.operands[1])
+    return FittedLayer(layer.name, layer.kind, place, weights, node=layer.node)

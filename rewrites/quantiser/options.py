@@ -7,6 +7,7 @@ from typing import Final
 
 from ...core.messages.diagnostics import Diagnostic, StepwellError, did_you_mean
 from .fit import Fit
+from .half_weights import HALVES
 
 WEIGHTS: Final = ("int8", "int4", "f16", "bf16")
 ACTIVATIONS: Final = ("asymmetric", "symmetric")
@@ -34,6 +35,8 @@ DEFAULTS: Final = {**ALONE, **OF_BYTES}
 
 def check_together(weights: str | None, given: Collection[str], observer: str) -> None:
     """Raises StepwellError for an option among `given` that would not do anything."""
+    if weights in HALVES:
+        check_halves(weights, given)
     for option in DEFAULTS:
         if option not in given:
             continue
@@ -46,6 +49,14 @@ def check_together(weights: str | None, given: Collection[str], observer: str) -
         if option == "percentile" and observer != "percentile":
             message = f"quantize: percentile is for the observer 'percentile', and observer is {observer!r}"
             raise StepwellError(Diagnostic(message))
+
+
+def check_halves(weights: str, given: Collection[str]) -> None:
+    """Raises StepwellError for an option among `given` that half floats have no use for."""
+    for option in ALONE:
+        if option in given:
+            message = f"quantize: {option} is for integers, and weights are {weights!r}"
+            raise StepwellError(Diagnostic(message, hint="half floats have no scales, and each is the nearest one"))
 
 
 def check_choice(option: str, found: object, known: tuple[str, ...]) -> None:

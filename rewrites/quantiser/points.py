@@ -3,31 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import SSAValue
 
 from ...dialects.graph.base import plain_properties
 from ...dialects.graph.contraction import Conv2dOp
 from ...lazy_dataclass import dataclass
 from .constants import Constants
-from .layers import Layer, shape_of
-
-MOVES: Final = (
-    "graph.permute_dims",
-    "graph.reshape",
-    "graph.expand_dims",
-    "graph.squeeze",
-    "graph.max_pool2d",
-)
-"""Ops whose result has elements of their operand only, so that it is quantised before them: bytes are moved then."""
-
-
-def source_of(value: SSAValue) -> SSAValue:
-    """Returns the value before the moves that make `value` of it."""
-    while isinstance(value.owner, Operation) and value.owner.name in MOVES:
-        value = value.owner.operands[0]
-    return value
+from .layers import Layer, shape_of, source_of
 
 
 def channel_axis(layer: Layer) -> int:

@@ -15,8 +15,7 @@ from ...lazy_dataclass import dataclass
 from .constants import Constants
 from .emitting import Place, hint_of
 from .grids import Grid, quantized_weights, spread
-from .layers import Layer
-from .points import MOVES, source_of
+from .layers import MOVES, Layer, source_of
 
 Array = np.ndarray[Any, Any]
 

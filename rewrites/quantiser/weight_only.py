@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from hashlib import blake2b
 from math import prod
 from typing import Any, Final
@@ -13,7 +14,6 @@ from xdsl.ir import SSAValue
 from xdsl.rewriter import Rewriter
 
 from ...core.messages.diagnostics import Diagnostic, StepwellError, did_you_mean, emit_remark, fail
-from ...core.messages.locations import location_string
 from ...core.weights import open_weights
 from ...dialects.graph.contraction import MatmulOp
 from ...dialects.graph.movement import ReshapeOp
@@ -24,10 +24,10 @@ from ..simplify.eliminate_dead_code import erase_dead_ops
 from .compensation import Compensation
 from .constants import Constants
 from .emitting import Place, hint_of
-from .fit import NOT_FINITE, FittedLayer, check_kept
+from .fit import NOT_FINITE, FittedLayer, check_kept, described
 from .half_weights import HALVES, half_weights, put_halves, replace_weights
-from .layers import Layer, entry_of, is_kept, layers_of, shape_of
-from .options import WEIGHTS, check_choice
+from .layers import Layer, entry_of, float_layers, is_kept, shape_of
+from .options import ALONE, WEIGHTS, check_choice, check_halves
 
 Array = np.ndarray[Any, Any]
 
@@ -84,9 +84,8 @@ class WeightOptions:
         if isinstance(block, bool) or not isinstance(block, int) or block < LEAST_BLOCK or block & (block - 1):
             message = f"quantize: block is {block!r}, expected a power of 2 of at least {LEAST_BLOCK}"
             raise StepwellError(Diagnostic(message))
-        if self.zero_points and self.weights in HALVES:
-            message = f"quantize: weights are {self.weights} and there are zero points, expected integers"
-            raise StepwellError(Diagnostic(message, hint="zero points are those of weights=int8 and weights=int4"))
+        if self.weights in HALVES:
+            check_halves(self.weights, {name for name in ALONE if getattr(self, name) != ALONE[name]})
 
 
 def quantize_weights(
@@ -102,23 +101,22 @@ def quantize_weights(
     options.check()
     constants, found = Constants(module), list[FittedLayer]()
     function = entry_of(module, entry)
-    layers, names = layers_of(function), value_names(function)
+    layers, names = float_layers(function, constants), value_names(function)
     check_kept(module, layers, options.keep, options.keep_kinds)
     matrices = _Matrices(options, _sums_of_moments(layers, names, constants, options, moments or {}))
     for layer in layers:
-        place, shape = location_string(layer.op), shape_of(layer.op.operands[1])
+        own = described(layer)
         is_left = is_kept(layer, options.keep, options.keep_kinds)
         matrix = None if is_left else matrix_of(layer, constants, options.weights)
         if isinstance(matrix, str):
             emit_remark(layer.op, f"the weights of %{layer.name} stay in floats: {matrix}")
         if matrix is None or isinstance(matrix, str):
-            reason = matrix or ""
-            found.append(FittedLayer(layer.name, layer.kind, place, shape, is_kept=is_left, reason=reason))
+            found.append(replace(own, is_kept=is_left, reason=matrix or ""))
             continue
         known = None if moments is None else _moments_of(layer, names[layer.op.operands[0]], moments)
         real = matrices.give(layer, matrix)
         noise = None if known is None else _decibels(matrix, real, known)
-        found.append(FittedLayer(layer.name, layer.kind, place, shape, is_quantised=True, decibels=noise))
+        found.append(replace(own, is_quantised=True, decibels=noise))
     erase_dead_ops(function)
     return found
 

@@ -19,7 +19,7 @@ from ...rewrites.calibration.calibrate_module import return_values
 from ...rewrites.calibration.names import value_names
 from ...rewrites.calibration.statistics import VALUES, StatisticsOptions, TensorStatistics
 from ...rewrites.quantiser.constants import Constants
-from ...rewrites.quantiser.layers import entry_of, layers_of
+from ...rewrites.quantiser.layers import entry_of, float_layers
 from ...rewrites.quantiser.points import Recorded, recorded_values
 from ..compile import compile
 from ..program.arrays import ArrayType
@@ -39,7 +39,8 @@ class ValueRecorder:
         """The program that runs. It returns the values."""
         function = entry_of(self.module, entry)
         names = value_names(function)
-        found = recorded_values(layers_of(function), Constants(self.module))
+        constants = Constants(self.module)
+        found = recorded_values(float_layers(function, constants), constants)
         self.recorded = {names[each.value]: each for each in found}
         self.inputs = inputs_of(function)
         """The name and type of every argument of the entry."""

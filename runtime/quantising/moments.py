@@ -14,7 +14,7 @@ from xdsl.ir import BlockArgument, SSAValue
 from ...rewrites.calibration.calibrate_module import return_values
 from ...rewrites.calibration.names import value_names
 from ...rewrites.quantiser.constants import Constants
-from ...rewrites.quantiser.layers import entry_of, layers_of
+from ...rewrites.quantiser.layers import entry_of, float_layers
 from ...rewrites.quantiser.weight_only import matrix_of
 from ..calibration.batches import CalibrationWarning, arguments_of, check_rows, checked_batches, in_batch, remarks_on
 from ..calibration.values import inputs_of, module_of
@@ -61,7 +61,7 @@ def _values_read(module: ModuleOp, entry: str) -> dict[str, SSAValue]:
     """Returns the left operands of products with constant matrices, each once, by name."""
     function, constants = entry_of(module, entry), Constants(module)
     names = value_names(function)
-    layers = [layer for layer in layers_of(function) if not isinstance(matrix_of(layer, constants), str)]
+    layers = [layer for layer in float_layers(function, constants) if not isinstance(matrix_of(layer, constants), str)]
     return {names[layer.op.operands[0]]: layer.op.operands[0] for layer in layers}
 
 

@@ -14,8 +14,9 @@ from ...core.text.parsing import make_context
 from ...lazy_dataclass import dataclass
 from ...rewrites.calibration.statistics import VALUES, StatisticsOptions
 from ...rewrites.constants.externalize_weights import side_car
+from ...rewrites.quantiser.constants import Constants
 from ...rewrites.quantiser.fit import Fit, FittedLayer, fit
-from ...rewrites.quantiser.layers import entry_of
+from ...rewrites.quantiser.layers import count_elsewhere, entry_of, float_layers, layers_of
 from ...rewrites.quantiser.options import DEFAULTS, check_options, check_together
 from ...rewrites.quantiser.table import Table
 from ...rewrites.quantiser.weight_only import WeightOptions
@@ -186,6 +187,7 @@ class _Quantizing:
             before=before,
             after=score.of(found),
             decibels=decibels(found, expected),
+            elsewhere=count_elsewhere(self.module, self.entry),
             bytes_before=constant_bytes(self.module),
             bytes_after=constant_bytes(module),
         )
@@ -218,9 +220,12 @@ class _Quantizing:
             microseconds_of_layers(each, self.entry, arrays, threads=self.common["threads"])
             for each in (self.module, module)
         ]
+        function = entry_of(self.module, self.entry)
+        reported = {layer.op for layer in float_layers(function, Constants(self.module))}
+        places = [place for place, layer in enumerate(layers_of(function)) if layer.op in reported]
         layers = tuple(
-            replace(layer, microseconds_before=one, microseconds=other)
-            for layer, one, other in zip(report.layers, *measured, strict=True)
+            replace(layer, microseconds_before=measured[0][place], microseconds=measured[1][place])
+            for layer, place in zip(report.layers, places, strict=True)
         )
         return replace(report, layers=layers, microseconds_before=before, microseconds=after)
 
@@ -230,6 +235,7 @@ def _reported(layer: FittedLayer, noise: Mapping[str, float]) -> LayerReport:
         name=layer.name,
         kind=layer.kind,
         place=layer.place,
+        node=layer.node,
         weights=layer.weights,
         quantised=layer.is_quantised,
         scales=tuple(grid.scale for grid in layer.grids),

@@ -45,6 +45,8 @@ class LayerReport:
     """The type of its weights, `int4` or `f16`, where only these are quantised."""
     microseconds_before: float | None = None
     microseconds: float | None = None
+    node: str = ""
+    """The name of the node of a model that it comes from, empty where there is none."""
 
     def __repr__(self) -> str:
         return f"<stepwell.LayerReport %{self.name}: {self.kind} on {self.runs_on}>"
@@ -76,6 +78,8 @@ class QuantizationReport:
     bytes_before: int
     """The size of constants and weights."""
     bytes_after: int
+    elsewhere: int = 0
+    """Products and convolutions of floats in regions and other functions, which stay as they are."""
     microseconds_before: float | None = None
     microseconds: float | None = None
 
@@ -100,6 +104,8 @@ class QuantizationReport:
             rows.append(("time of a run", f"{self.microseconds_before:.1f} µs", speed))
         count = sum(layer.quantised for layer in self.layers)
         rows.append(("layers", str(len(self.layers)), f"{count}"))
+        if self.elsewhere:
+            rows.append(("products in loops, functions", f"{self.elsewhere}", "0"))
         return rows
 
     @property

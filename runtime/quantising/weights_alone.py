@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from ...lazy_dataclass import dataclass
 from ...rewrites.quantiser.fit import FittedLayer
+from ...rewrites.quantiser.layers import count_elsewhere
 from ...rewrites.quantiser.weight_only import WeightOptions, quantize_weights
 from ..compile import compile
 from ..source import copy_of
@@ -55,6 +56,7 @@ class WeightsAlone:
             before=before,
             after=score.of(found),
             decibels=decibels(found, expected),
+            elsewhere=count_elsewhere(self.module, self.entry),
             bytes_before=constant_bytes(self.module),
             bytes_after=constant_bytes(module),
         )
@@ -91,6 +93,7 @@ class WeightsAlone:
             name=layer.name,
             kind=layer.kind,
             place=layer.place,
+            node=layer.node,
             weights=layer.weights,
             quantised=layer.is_quantised,
             decibels=layer.decibels,

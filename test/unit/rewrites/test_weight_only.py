@@ -252,6 +252,7 @@ def test_weights_beyond_the_greatest_half_float_stay() -> None:
     assert any("the weights of %y stay in floats: some are beyond the greatest f16" in each for each in found)
 
 
-def test_zero_points_of_half_floats_are_refused() -> None:
-    with pytest.raises(StepwellError, match="quantize: weights are bf16 and there are zero points, expected integers"):
-        run_pipeline(make_context(), parse(PRODUCT), "quantize{weights=bf16 zero-points}")
+@pytest.mark.parametrize("option, name", [("zero-points", "zero_points"), ("block=64", "block")])
+def test_options_of_integers_are_refused_for_half_floats(option: str, name: str) -> None:
+    with pytest.raises(StepwellError, match=f"quantize: {name} is for integers, and weights are 'bf16'"):
+        run_pipeline(make_context(), parse(PRODUCT), f"quantize{{weights=bf16 {option}}}")

@@ -262,6 +262,12 @@ class TestErrors:
                 ("dynamic.mlir", "--random", "1", "--shapes", "2x4"),
                 "error: argument 'x' has shape 2x4, expected",
             ),
+            (
+                ("add.mlir", "--ir", "scf", "--print"),
+                "error: --ir is instead of a run, so --print would have no effect\nhint: leave one of them out",
+            ),
+            (("add.mlir", "--memory", "--export", "a.so"), "error: --memory is instead of a run, so --export would"),
+            (("add.mlir", "--export", "a.so", "--repeat", "3"), "error: --export is instead of a run, so --repeat"),
             (("add.mlir", "--ir", "hlo"), "error: there is no level 'hlo', expected one of graph"),
             (
                 ("add.mlir", "--random", "1", "--output", "no/out.npz"),
@@ -381,7 +387,8 @@ def test_repeated_calls_get_the_arguments_that_were_given(size: str, folder: Pat
     np.testing.assert_array_equal(np.load("out.npz")["result0"], np.ones(4))
 
 
-def test_a_profile_gives_the_results_too() -> None:
-    code, out, _ = run("add.mlir", "--random", "1", "--profile", "--print", "--output", "out.npz")
+@pytest.mark.parametrize("instrument", ["--profile", "--trace-values"])
+def test_a_profile_and_a_trace_give_the_results_too(instrument: str) -> None:
+    code, out, _ = run("add.mlir", "--random", "1", instrument, "--print", "--output", "out.npz")
     assert code == 0 and "result0 = float32" in out
     assert list(np.load("out.npz")) == ["result0"]
