@@ -149,6 +149,21 @@ class OnnxExecutable(Executable):
         program = self._program_for(arrays := self._own(arrays))
         program.executable.run_into(outputs, *program.arguments(arrays))
 
+    def apart(self, *arrays: Any) -> tuple[Any, ...]:
+        """Returns the arguments of a call, with copies of those that it overwrites (`Executable.apart`)."""
+        if self._bound is not None:
+            return super().apart(*arrays)
+        program = self._program_for(arrays := self._own(arrays))
+        found = list(arrays)
+        for number, array in zip(program.numbers, program.executable.apart(*program.arguments(arrays)), strict=True):
+            found[number] = array
+        return tuple(found)
+
+    def prepare(self, shapes: Shapes) -> None:
+        """Compiles the program for inputs of these `shapes`, before a call has them (`Executable.prepare`)."""
+        if self._bound is None:
+            self._at(shapes)
+
     def specialised(self, *arrays: Any) -> Executable:
         """
         Returns the program for the shapes and values of `arrays`, compiled on first use.
@@ -326,8 +341,10 @@ class OnnxExecutable(Executable):
             if self._whole is None:
                 raise CompileError("the model takes arrays of unknown sizes (?): give shapes=, one per input")
             return self._whole
+        if len(shapes) != len(self._free):
+            raise wrong_count("the model", [each.name for each in self._free], shapes)
         arrays = [
-            np.broadcast_to(np.zeros((), numpy_dtype(i.dtype)), s) for i, s in zip(self._free, shapes, strict=False)
+            np.broadcast_to(np.zeros((), numpy_dtype(i.dtype)), s) for i, s in zip(self._free, shapes, strict=True)
         ]
         found = None if self._values else self._program_for(arrays)
         if found is None or self._values:

@@ -375,3 +375,34 @@ def test_methods_that_need_one_program_say_so(tmp_path: Path) -> None:
         exe(X, np.array(8000, np.int32))
     with pytest.raises(OnnxError, match="expected one type"):
         exe.save(tmp_path / "m.stepwell")
+
+
+def test_a_program_is_prepared_before_a_call() -> None:
+    proto, w = linear(["n", 40])
+    exe = stepwell.compile_onnx(proto, **QUICK)
+    exe.prepare(((4, 40),))
+    assert [each.shapes for each in exe.specialisations] == [((4, 40),)]
+    x = np.ones((4, 40), np.float32)
+    np.testing.assert_allclose(exe(x)["logits/0"], x @ w, rtol=1e-4)
+    exe.prepare(((4, 40),))
+    assert len(exe.specialisations) == 1
+    with pytest.raises(ArgumentError, match="the model takes 1 argument"):
+        exe.prepare(((4, 40), (3,)))
+    static = stepwell.compile_onnx(linear([4, 40])[0], **QUICK)
+    static.prepare(((4, 40),))
+    assert len(static.programs()) == 1
+
+
+@pytest.mark.parametrize("size", [4, "n"])
+@pytest.mark.parametrize("called", [True, False])
+def test_arguments_that_a_call_overwrites_are_copied_apart(size: Any, called: bool) -> None:
+    nodes = [node("Add", "s x", "y"), node("Reshape", "x shape", "z")]
+    proto = model(nodes, {"shape": (T.INT64, [2]), "s": (T.FLOAT, [size]), "x": (T.FLOAT, [size])}, outputs="y z")
+    exe = stepwell.compile_onnx(proto, donate="s", **QUICK)
+    shape, s, x = np.array([2, 2]), np.zeros(4, np.float32), np.ones(4, np.float32)
+    if called:
+        exe(shape, s.copy(), x)
+    given = exe.apart(shape, s, x)
+    assert given[0] is shape and given[1] is not s and given[2] is x
+    np.testing.assert_array_equal(exe(*given).y, np.ones(4))
+    np.testing.assert_array_equal(s, np.zeros(4))
