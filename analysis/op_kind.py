@@ -16,6 +16,7 @@ from xdsl.ir import Attribute, Operation
 
 from .. import te
 from ..core.ir.element_types import dtype_name
+from ..core.roles import GROUP, GROUP_REASON
 from ..dialects.graph.calls import CallKernelOp
 from ..dialects.traits import LoopSemantics, may_fail
 from ..te import dtypes
@@ -27,7 +28,7 @@ from .kernel_kind import facts_of_kernel
 from .kinds import OPAQUE_FACTS, OpFacts, OpKind, kind_of_stages
 from .reduced_rows import rows_of_stages
 
-PLAN = frozenset({"graph.group", "graph.group_reason"})
+PLAN = frozenset({GROUP, GROUP_REASON})
 """The attributes of a fusion plan. They differ from op to op and say nothing about what the op computes."""
 
 _MAX_KNOWN = 4096

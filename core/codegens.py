@@ -29,13 +29,11 @@ from xdsl.dialects.func import FuncOp
 from ..lazy_dataclass import dataclass
 from .messages.diagnostics import Diagnostic, StepwellError, did_you_mean
 from .plugins import registry
+from .roles import COMPILER as COMPILER
 from .roles import EXTERNAL as EXTERNAL
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
-
-COMPILER: Final = "graph.compiler"
-"""Attribute of a private function: the name of the code generator that is to compile it."""
 
 EXTENSION: Final = "codegen"
 """Kind of extension of a `StepwellPlugin` whose loaders return a `Codegen`."""

@@ -153,6 +153,67 @@ An op rounds its own result in this way, or extends its operand. Where `excess` 
 the result before that, and the other takes its operand before it was rounded.
 """
 
+# Of the graph
+
+PRIMITIVE: Final = "graph.primitive"
+"""Marks a function that is a fused group: later passes treat it as one op, and leave its body alone."""
+
+COMPOSITE: Final = "graph.composite"
+"""The name of the pattern that the body of a function matches."""
+
+PARTITIONED: Final = "graph.partitioned_from"
+"""Of a function made by partitioning: the names of its ops in post-order, each followed by `_`."""
+
+COMPILER: Final = "graph.compiler"
+"""The name of the code generator that is to compile a private function."""
+
+TARGET: Final = "graph.target"
+"""The code generator that is to compute an op."""
+
+REGION: Final = "graph.region"
+"""The number, within its block, of the region of an op."""
+
+GROUP: Final = "graph.group"
+"""The number of the group that `plan-fusion` puts an op in."""
+
+GROUP_REASON: Final = "graph.group_reason"
+"""Why it does so."""
+
+PROTECTED: Final = "graph.no_cse"
+"""Marks an op that stays though another one computes the same."""
+
+APART: Final = "graph.apart"
+"""Marks a constant that stays an input of the groups that use it, though all of its elements are one number."""
+
+CALIBRATION_MAP: Final = "graph.calibration_map"
+"""Of an entry: for each recorded function `[offset, inputs, outputs]` of each of its calls."""
+
+# Of rules (docs/rewrites.md)
+
+ANY_TYPE: Final = "pattern.any_type"
+"""Of `@pattern`, or of one of its parameters, whose written type then stands for any type."""
+
+ANY_DTYPE: Final = "pattern.any_dtype"
+"""The same for the element type only."""
+
+ANY_SHAPE: Final = "pattern.any_shape"
+"""The same for the shape only. Its rank is included."""
+
+PATTERN_ATTRIBUTES: Final = "pattern.attributes"
+"""
+Of an op, names for others of its attributes. By `{axis = "a"}` its `axis` may be anything, and `a` in `@replacement` is
+the same.
+"""
+
+NUMERICS_CLASS: Final = "pattern.numerics"
+"""The class of a rule: on `@pattern`, on a `pdl.rewrite`, or on a module for all patterns in it."""
+
+EFFECTS: Final = "pattern.effects"
+"""Without a value, of a rule that may erase, move and make ops with effects: at the same places."""
+
+DOC: Final = "pattern.doc"
+"""Of `pdl.rewrite`, a line that says what the rule does."""
+
 # Of a module
 
 WEIGHTS: Final = "stepwell.weights"
@@ -161,17 +222,22 @@ WEIGHTS: Final = "stepwell.weights"
 CHECKS: Final = "stepwell.checks"
 """What each status that an entry returns stands for."""
 
-PREFIX: Final = "stepwell."
-"""The beginning of the names of our attributes. Those of other packages begin with another word."""
+PREFIXES: Final = ("stepwell.", "graph.", "tensor_loop.", "schedule.", "tile.", "pattern.")
+"""The beginnings of the names of our attributes. Those of other packages begin with another word."""
 
 NAMES: Final = frozenset(
     value
     for name, value in tuple(vars().items())
-    if name.isupper() and isinstance(value, str) and value.startswith(PREFIX) and value != PREFIX
+    if name.isupper() and isinstance(value, str) and value.startswith(PREFIXES)
 )
 """All of these names. A name that is none of them is a slip of the pen, and would be without effect."""
 
-FLAGS: Final = frozenset((DONATED, IN_PLACE, NOALIAS, PARALLEL, PREPARE, SEPARATE, TEMPORARY, UNCHECKED, WRITTEN))
+FLAGS: Final = frozenset(
+    (
+        *(APART, DONATED, EFFECTS, IN_PLACE, NOALIAS, PARALLEL),
+        *(PREPARE, PRIMITIVE, SEPARATE, TEMPORARY, UNCHECKED, WRITTEN),
+    )
+)
 """Attributes that hold by being there take no value: `= false` would mean what `= true` does."""
 
 # Of memory and weights

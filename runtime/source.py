@@ -34,7 +34,7 @@ from ..core.passes.context import config_value, context_key, set_config
 from ..core.passes.instrument import Instrument
 from ..core.passes.pipelines import run_pipeline
 from ..core.passes.progress import PassProgress
-from ..core.roles import DONATED, WEIGHTS
+from ..core.roles import DONATED, PRIMITIVE, WEIGHTS
 from ..core.text.parsing import make_context, named_text, parse_text
 from ..core.weights import WeightsError, identity_of, open_weights
 from ..lazy_dataclass import dataclass
@@ -417,7 +417,7 @@ def own_code(module: ModuleOp, function: str) -> Callable[..., Any]:
     for op in copy.body.ops:
         op.attributes.pop(COMPILER, None)
         if isinstance(op, FuncOp) and op.sym_name.data == function:
-            op.attributes.pop("graph.primitive", None)
+            op.attributes.pop(PRIMITIVE, None)
             op.properties["sym_visibility"] = StringAttr("public")
     return read_source(copy, function, chosen_pipeline(), progress=False).load(None).entry(function)
 

@@ -7,13 +7,10 @@ from collections.abc import Iterator, Sequence
 from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr, StringAttr
 from xdsl.ir import Attribute, Operation
 
-from ...core.roles import REASON
+from ...core.roles import GROUP, GROUP_REASON, REASON
 from ...dialects.tensor_loop.block import BlockOp
 from ...dialects.tensor_loop.function import FuncOp
 from .html import folded, table
-
-GROUP, GROUP_REASON = "graph.group", "graph.group_reason"
-"""The attributes of a fusion plan (docs/fusion.md)."""
 
 MOST_ROWS = 200
 """The most rows of a table."""

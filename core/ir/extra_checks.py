@@ -17,7 +17,7 @@ from ...lazy_dataclass import dataclass
 from ..plugins import registry
 from .branches import branch_mismatch
 from .region_checks import REGION_CHECKS
-from .sizes import wrong_dims
+from .role_checks import wrong_arguments
 from .symbols import lookup_symbol
 from .type_checks import TYPE_CHECKS, wrong_comparison
 from .view_checks import VIEW_CHECKS
@@ -86,7 +86,7 @@ _CHECKS: Final[dict[str, Callable[[Any], str | None]]] = {
     **TYPE_CHECKS,
     "memref.get_global": _global_mismatch,
     **REGION_CHECKS,
-    "func.func": wrong_dims,
-    "tensor_loop.func": wrong_dims,
+    "func.func": wrong_arguments,
+    "tensor_loop.func": wrong_arguments,
     **VIEW_CHECKS,
 }

@@ -16,7 +16,10 @@ def value_name(name: str) -> str | None:
     xDSL takes `_0` at the end of a name for the number of one of several that are alike, and drops it. The result is
     `None` where nothing is left.
     """
-    found = _NUMBER_AT_END.sub(r".\1", _NOT_IN_NAMES.sub("_", name)).strip("_.-")
+    found = _NOT_IN_NAMES.sub("_", name)
+    if found[-1:].isdigit():
+        found = _NUMBER_AT_END.sub(r".\1", found)
+    found = found.strip("_.-")
     if not found:
         return None
     return f"v{found}" if found[0].isdigit() else found

@@ -17,7 +17,7 @@ from __future__ import annotations
 import types
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import is_dataclass
-from typing import Any, Final
+from typing import Any
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr
@@ -28,11 +28,9 @@ from xdsl.passes import ModulePass
 from ...lazy_dataclass import dataclass
 from ..messages.diagnostics import Diagnostic, StepwellError, fail
 from ..plugins import define_pass
+from ..roles import PRIMITIVE
 from ..roles import SKIP as SKIP
 from .base import StepwellPass
-
-PRIMITIVE: Final = "graph.primitive"
-"""Marks a fused function: to passes on functions it is one op, its body is left alone."""
 
 Decorator = Callable[[Any], type[StepwellPass]]
 

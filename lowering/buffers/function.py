@@ -25,7 +25,7 @@ from ...core.ir.element_types import byte_size
 from ...core.ir.symbols import value_name
 from ...core.messages.diagnostics import fail
 from ...core.messages.locations import copy_location
-from ...core.roles import BYTES, KEY, LIVE_BYTES, NAME, PLACE_OF, PREPARE, ROLE, SIGNATURE, TYPE, prepare_key
+from ...core.roles import BYTES, KEY, LIVE_BYTES, NAME, PLACE_OF, PREPARE, PRIMITIVE, ROLE, SIGNATURE, TYPE, prepare_key
 from ...dialects import tensor_loop
 from ...dialects.graph.calls import CallKernelOp
 from ...dialects.graph.constants import ConstantOp, WeightOp
@@ -182,7 +182,7 @@ class FunctionBufferizer:
             attributes.append(kept | self._role(index, argument, plan, kept, weights))
         for stale in ("arg_attrs", "res_attrs"):
             self.function.properties.pop(stale, None)
-        self.function.attributes.pop("graph.primitive", None)  # fuse-loops has left this group alone.
+        self.function.attributes.pop(PRIMITIVE, None)  # fuse-loops has left this group alone.
         is_entry = self.function.sym_visibility is None or self.function.sym_visibility.data != "private"
         if is_entry or PREPARE in self.function.attributes:
             self.function.attributes.setdefault(SIGNATURE, self.types)

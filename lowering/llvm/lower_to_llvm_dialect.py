@@ -25,7 +25,7 @@ from ...core.ir.teardown import take_apart
 from ...core.ir.walk import ops_of
 from ...core.messages.origins import inherit
 from ...core.passes.base import StepwellPass
-from ...core.roles import BUFFER_ALIGNMENT, CHECKS, TASK
+from ...core.roles import BUFFER_ALIGNMENT, CHECKS, ENTRY_PREFIX, TASK
 from ...dialects import tile
 from ...lazy_dataclass import dataclass
 from ...machine.named import chosen_machine
@@ -320,6 +320,8 @@ class LowerToLLVMDialectPass(StepwellPass):
         errors = len(state.errors)
         if is_entry(function) and signature.results:
             state.error(function, f"an entry returns nothing, found {len(signature.results)} results")
+        if is_entry(function) and (taken := ENTRY_PREFIX + function.sym_name.data) in state.symbols:
+            state.error(function, f"@{taken} exists, which is the name of its entry for C")
         if not function.is_declaration and (reason := _refused_name(function.sym_name.data)) is not None:
             state.error(function, reason)
         if any(op is function for op, _ in state.errors):

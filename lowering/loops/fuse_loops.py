@@ -21,14 +21,12 @@ from ...core.messages.locations import copy_location
 from ...core.messages.origins import inherit
 from ...core.passes.applications import allowed
 from ...core.passes.base import StepwellPass
-from ...core.roles import WRITTEN
+from ...core.roles import PRIMITIVE, WRITTEN
 from ...dialects import tensor_loop
 from ...dialects.graph.calls import CallKernelOp
 from ...lazy_dataclass import dataclass
 from ..shared.kernel_calls import replace_by_call
 from ..shared.te_types import buffer_of, is_static
-
-PRIMITIVE = "graph.primitive"
 
 
 @dataclass(frozen=True)

@@ -6,21 +6,16 @@ from xdsl.dialects.builtin import DictionaryAttr, StringAttr
 from xdsl.ir import Operation
 
 from ...core.messages.diagnostics import OperationError
-
-ATTRIBUTES = "pattern.attributes"
-"""
-The attribute of an op that names others. By `{axis = "a"}` its `axis` may be anything, and `a` in `@replacement` is the
-same.
-"""
+from ...core.roles import PATTERN_ATTRIBUTES
 
 
 def named_attributes(op: Operation) -> dict[str, str]:
     """Returns the attributes of `op` that stand for anything, and what they are called."""
-    given = op.attributes.get(ATTRIBUTES)
+    given = op.attributes.get(PATTERN_ATTRIBUTES)
     if given is None:
         return {}
     named = dict(given.data) if isinstance(given, DictionaryAttr) else {}
     if not named or not all(isinstance(each, StringAttr) for each in named.values()):
-        message = f'{ATTRIBUTES} is {given}, expected names by attribute, as in {{axis = "a"}}'
+        message = f'{PATTERN_ATTRIBUTES} is {given}, expected names by attribute, as in {{axis = "a"}}'
         raise OperationError(op, message)
     return {name: each.data for name, each in named.items() if isinstance(each, StringAttr)}

@@ -12,23 +12,15 @@ from xdsl.irdl import IRDLOperation
 
 from ...core.messages.articles import quoted
 from ...core.messages.diagnostics import OperationError
+from ...core.roles import ANY_DTYPE, ANY_SHAPE, ANY_TYPE, EFFECTS, PATTERN_ATTRIBUTES
 from ..language.combinators import Together
 from ..language.constants import element_type, is_constant_op, splat_number
 from ..language.constraints import HasDtype, HasShape, HasType, Literal, Where
 from ..language.functions import symbol_name
 from ..language.patterns import Any_, Capture, Op, Pattern, Result, Splat, all_below
-from ..language.rules import EFFECTS_ATTRIBUTE, Require, Rule, numerics_of
-from .attributes import ATTRIBUTES, named_attributes
+from ..language.rules import Require, Rule, numerics_of
+from .attributes import named_attributes
 from .replacement import calls_functions, replacement_of
-
-ANY_TYPE = "pattern.any_type"
-"""The attribute of `@pattern`, or of one of its parameters, whose written type then stands for any type."""
-
-ANY_DTYPE = "pattern.any_dtype"
-"""An attribute like `ANY_TYPE`, for the element type only."""
-
-ANY_SHAPE = "pattern.any_shape"
-"""An attribute like `ANY_TYPE`, for the shape only. Its rank is included."""
 
 WILDCARDS = (ANY_TYPE, ANY_DTYPE, ANY_SHAPE)
 
@@ -74,7 +66,7 @@ def _rule_of(module: ModuleOp, name: str) -> tuple[Operation, Rule]:
         numerics=numerics,
         callback=callback,
         also=reader.also,
-        effects=EFFECTS_ATTRIBUTE in pattern.attributes,
+        effects=EFFECTS in pattern.attributes,
     )  # pyright: ignore[reportArgumentType]
     return pattern, rule
 
@@ -197,7 +189,7 @@ class _PatternReader:
             if called not in self.captures:
                 self.captures[called] = Capture(f"{called}.attribute")
             given[name] = self.captures[called]
-        given.pop(ATTRIBUTES, None)
+        given.pop(PATTERN_ATTRIBUTES, None)
         return tuple(given.items())
 
 

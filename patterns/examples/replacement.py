@@ -12,13 +12,14 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ...core.messages.diagnostics import OperationError
+from ...core.roles import PATTERN_ATTRIBUTES
 from ...dialects.graph.base import GraphOp
 from ..language.constants import element_type, is_constant_op, splat_number
 from ..language.functions import symbol_name
 from ..language.patterns import Capture
 from ..language.rules import Bound, Create, Replacement
 from ..pdl.steps import Joined, Known, Make, PdlRewrite, Source, Step, Taken, TypeOfReplaced
-from .attributes import ATTRIBUTES, named_attributes
+from .attributes import named_attributes
 from .steps import CallFunction, Fill
 
 
@@ -58,7 +59,7 @@ def _is_simple(op: Operation) -> bool:
 def _attributes(op: Operation, captures: Mapping[str, Capture]) -> dict[str, Any]:
     """Returns the attributes written at an op of `@replacement`, with those that `@pattern` captures."""
     given: dict[str, Any] = {**op.properties, **op.attributes}
-    given.pop(ATTRIBUTES, None)
+    given.pop(PATTERN_ATTRIBUTES, None)
     for name, called in named_attributes(op).items():
         if called not in captures:
             raise OperationError(op, f"no attribute of '@pattern' is called '{called}'")

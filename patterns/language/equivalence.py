@@ -10,18 +10,17 @@ other.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Any
 
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.traits import IsolatedFromAbove
 
 from ...core.ir.dominance import DominatorTree
 from ...core.ir.normal_form import normal_properties
+from ...core.roles import PROTECTED
 from ...dialects.traits import ClosedToLoops, is_commutative, only_reads
 from .match import Index, Match, Session
 from .registry import condition
-
-PROTECTED: Final = "graph.no_cse"
 
 Key = tuple[Any, ...]
 

@@ -9,22 +9,11 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr, UnitAttr
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.traits import IsTerminator, RecursiveMemoryEffect
 
-from ...core.codegens import COMPILER
 from ...core.ir.cloning import clone_op
 from ...core.messages.origins import fuse
+from ...core.roles import COMPILER, COMPOSITE, PARTITIONED
+from ...core.roles import PRIMITIVE as PRIMITIVE
 from ...dialects.traits import is_pure
-
-PRIMITIVE = "graph.primitive"
-"""The attribute of a function that is a fused group. Later passes treat it as one op."""
-
-
-PARTITIONED = "graph.partitioned_from"
-"""
-The attribute of a function made by partitioning. It holds the names of its ops in post-order, each followed by `_`.
-"""
-
-COMPOSITE = "graph.composite"
-"""The attribute of a function with the name of the pattern that its body matches."""
 
 
 def is_primitive(op: Operation) -> bool:

@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import FloatAttr, IntegerAttr, StringAttr, f64, i64
 from xdsl.ir import Attribute, Operation
 
 from ...core.messages.diagnostics import OperationError
+from ...core.roles import NUMERICS_CLASS
 from ...lazy_dataclass import dataclass
 from .combinators import Together
 from .patterns import Capture, Op, Pattern, Splat, all_below, fresh_key, picks_result
@@ -21,12 +22,6 @@ Numerics = Literal["exact", "rounding", "quantised", "fast"]
 the same steps of a scale up to one. `fast` may lose NaN, inf and the sign of zero."""
 
 NUMERICS: tuple[Numerics, ...] = ("exact", "rounding", "quantised", "fast")
-
-NUMERICS_ATTRIBUTE = "pattern.numerics"
-"""The attribute with the class of a rule: on `@pattern`, on a `pdl.rewrite`, or on a module for all patterns in it."""
-
-EFFECTS_ATTRIBUTE = "pattern.effects"
-"""The attribute, without a value, of a rule that may erase, move and make ops with effects: at the same places."""
 
 
 @dataclass(frozen=True)
@@ -178,12 +173,12 @@ class Rule:
 
 def numerics_of(op: Operation) -> Numerics | None:
     """Returns the class that an attribute of `op` names, None where it has none. Raises `OperationError`."""
-    given = op.attributes.get(NUMERICS_ATTRIBUTE)
+    given = op.attributes.get(NUMERICS_CLASS)
     for known in NUMERICS:
         if given == StringAttr(known):
             return known
     if given is not None:
-        raise OperationError(op, f"{NUMERICS_ATTRIBUTE} is {given}, expected one of {', '.join(NUMERICS)}")
+        raise OperationError(op, f"{NUMERICS_CLASS} is {given}, expected one of {', '.join(NUMERICS)}")
     return None
 
 

@@ -7,11 +7,9 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import Operation
 
 from ...core.messages.diagnostics import OperationError
-from ..language.rules import EFFECTS_ATTRIBUTE, NUMERICS_ATTRIBUTE, Numerics, Rule, numerics_of
+from ...core.roles import DOC, EFFECTS
+from ..language.rules import Numerics, Rule, numerics_of
 from . import conditions as conditions  # registers the conditions
-
-DOC_ATTRIBUTE = "pattern.doc"
-"""The attribute of `pdl.rewrite` with a line that says what the rule does."""
 
 DEFAULT_NUMERICS: Numerics = "rounding"
 """The class of rules in PDL, which says nothing about numerics. Most of them relate equal real functions."""
@@ -65,7 +63,7 @@ def _rule_of(op: Operation, number: int, ctx: Context) -> Rule:
     read_native_constraints(reader)
     rewrite = RewriteReader(reader)
     function = rewrite.read()
-    doc = reader.rewrite.attributes.get(DOC_ATTRIBUTE)
+    doc = reader.rewrite.attributes.get(DOC)
     return Rule(
         name,
         reader.lhs,
@@ -91,9 +89,9 @@ def _numerics(rewrite: Operation) -> Numerics:
 def _has_effects(rewrite: Operation) -> bool:
     """Returns whether the rewrite, its pattern or a module around them has the attribute that allows effects."""
     op: Operation | None = rewrite
-    while op is not None and EFFECTS_ATTRIBUTE not in op.attributes:
+    while op is not None and EFFECTS not in op.attributes:
         op = op.parent_op()
     return op is not None
 
 
-__all__ = ["DEFAULT_NUMERICS", "DOC_ATTRIBUTE", "NUMERICS_ATTRIBUTE", "rules_of_pdl"]
+__all__ = ["DEFAULT_NUMERICS", "rules_of_pdl"]

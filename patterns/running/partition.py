@@ -13,10 +13,10 @@ from xdsl.traits import IsTerminator
 
 from ...core.messages.diagnostics import emit_remark, emit_warning
 from ...core.messages.origins import fuse
+from ...core.roles import PARTITIONED
 from ...dialects.traits import may_fail
 from ..language.constants import is_constant_op
 from ..language.equivalence import BlockOrder
-from ..language.functions import PARTITIONED as PARTITIONED
 from ..language.functions import NameSupply, enclosing_module, is_closed, outlined
 from ..language.match import Match, Session
 from ..language.patterns import Pattern

@@ -10,10 +10,10 @@ from xdsl.ir import SSAValue
 from ...core.codegens import COMPILER
 from ...core.messages.locations import copy_location
 from ...core.passes.base import StepwellPass
-from ...core.roles import DONATED, SIGNATURE
+from ...core.roles import CALIBRATION_MAP, DONATED, SIGNATURE
 from ...lazy_dataclass import dataclass
 from ...patterns.language.functions import functions_of
-from .plan import CALIBRATION_MAP, CalibrationPlan, Slice, map_attribute
+from .plan import CalibrationPlan, Slice, map_attribute
 
 
 @dataclass(frozen=True)

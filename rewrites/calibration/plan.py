@@ -32,12 +32,10 @@ from ...core.messages.diagnostics import (
 )
 from ...core.messages.locations import nearest_source_point
 from ...core.messages.texts import missing_function
+from ...core.roles import CALIBRATION_MAP
 from ...lazy_dataclass import dataclass
 from ...patterns.language.functions import functions_of
 from ..fusion.inline_primitive import inline_call
-
-CALIBRATION_MAP = "graph.calibration_map"
-"""The attribute of an entry: for each recorded function `[offset, inputs, outputs]` of each of its calls."""
 
 REPEATED = ("error", "list")
 """What to do with a second call of a recorded function."""

@@ -20,11 +20,12 @@ from xdsl.ir import Operation, SSAValue
 
 from ...core.ir.structural_hash import Texts
 from ...core.messages.locations import copy_location
+from ...core.roles import APART
 from ...dialects.graph.binary import AddOp, MultiplyOp, SubtractOp
 from ...dialects.graph.constants import ConstantOp
 from ...lazy_dataclass import dataclass
 from ...patterns.language.constants import is_constant_op, splat_number
-from .numbers import APART, ARITHMETIC
+from .numbers import ARITHMETIC
 
 NEUTRAL: Final[dict[type[Operation], tuple[int, float]]] = {
     AddOp: (0, -0.0),

@@ -20,6 +20,7 @@ from ...core.ir.appending import new_op
 from ...core.ir.replacing import erase_op
 from ...core.ir.structural_hash import Texts, structural_hash_of_ops
 from ...core.messages.locations import copy_location
+from ...core.roles import APART
 from ...dialects.graph.binary import AddOp, EwiseFmaOp, MultiplyOp, SubtractOp
 from ...dialects.graph.constants import ConstantOp, FullOp
 from ...dialects.graph.literals import scalar_attribute
@@ -30,9 +31,6 @@ from ...patterns.language.constants import is_constant_op, splat_number
 from ...patterns.language.functions import captured_values
 
 # pyright: reportPrivateUsage=false
-
-APART: Final = "graph.apart"
-"""Marks a constant that stays an input of the groups that use it, though all of its elements are one number."""
 
 ARITHMETIC: Final = (AddOp, SubtractOp, MultiplyOp, EwiseFmaOp, QuantizeOp, RequantizeOp, DequantizeOp)
 """Ops for which no pass asks what number an operand is. A divisor, say, can be worth a special case."""

@@ -18,13 +18,11 @@ from ...analysis.kinds import OpKind
 from ...analysis.op_kind import facts_of_op, kind_of_op
 from ...analysis.post_dominators import PostDominators
 from ...core.messages.diagnostics import fail
+from ...core.roles import GROUP, GROUP_REASON
 from ...dialects.traits import LoopSemantics, LoopTemplate, is_pure, may_fail
 from ...patterns.language.functions import functions_of, is_closed
 from .groups import is_member, looks_up_bytes
 from .siblings import UnitOf, obstacle
-
-GROUP = "graph.group"
-REASON = "graph.group_reason"
 
 
 def planned_functions(module: ModuleOp) -> Iterator[func.FuncOp]:
@@ -54,14 +52,14 @@ def write_group(ops: Sequence[Operation], number: int, reasons: Mapping[Operatio
     for op in ops:
         op.attributes[GROUP] = attribute
         if (reason := reasons.get(op)) is not None:
-            op.attributes[REASON] = StringAttr(reason)
+            op.attributes[GROUP_REASON] = StringAttr(reason)
 
 
 def erase_plan(function: func.FuncOp) -> None:
     """Takes the plan out of a function."""
     for op in function.walk():
         op.attributes.pop(GROUP, None)
-        op.attributes.pop(REASON, None)
+        op.attributes.pop(GROUP_REASON, None)
 
 
 def has_plan(function: func.FuncOp) -> bool:
@@ -212,7 +210,7 @@ def why_opaque(op: Operation) -> str | None:
 
 __all__ = [
     "GROUP",
-    "REASON",
+    "GROUP_REASON",
     "blocks_of",
     "erase_plan",
     "has_plan",

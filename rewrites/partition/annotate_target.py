@@ -14,13 +14,13 @@ from xdsl.utils.exceptions import PassFailedException
 from ...core.codegens import COMPILER
 from ...core.messages.diagnostics import emit_remark
 from ...core.passes.base import StepwellPass
-from ...core.roles import PREPARE
+from ...core.roles import COMPOSITE, PREPARE, TARGET
 from ...dialects.traits import constant_kind, may_fail
 from ...lazy_dataclass import dataclass
 from ...patterns.language.functions import functions_of, is_primitive
 from ...patterns.language.match import Session
 from ...patterns.running.driver import program_order
-from .pattern_tables import COMPOSITE, DEFAULT, TARGET, CodeGenerator, composite_name, text_attribute
+from .pattern_tables import DEFAULT, CodeGenerator, composite_name, text_attribute
 
 
 @dataclass(frozen=True)

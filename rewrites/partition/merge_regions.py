@@ -10,11 +10,12 @@ from xdsl.ir import Block, Operation
 
 from ...core.messages.diagnostics import emit_remark
 from ...core.passes.base import StepwellPass
+from ...core.roles import REGION, TARGET
 from ...lazy_dataclass import dataclass
 from ...patterns.language.functions import Purity
 from .annotate_target import open_functions
 from .block_order import is_ordered, producers_in
-from .pattern_tables import REGION, TARGET, text_attribute
+from .pattern_tables import text_attribute
 
 
 @dataclass(frozen=True)

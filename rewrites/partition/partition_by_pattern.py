@@ -11,13 +11,14 @@ from xdsl.ir import Attribute, SSAValue
 
 from ...core.codegens import COMPILER
 from ...core.passes.base import StepwellPass
+from ...core.roles import COMPOSITE
 from ...lazy_dataclass import dataclass
 from ...patterns.language.functions import PRIMITIVE, NameSupply
 from ...patterns.language.match import Session
 from .annotate_target import open_functions
 from .partition_graph import outline_group, sanitized
 from .pattern_groups import GroupFinder
-from .pattern_tables import COMPOSITE, PatternEntry, pattern_table
+from .pattern_tables import PatternEntry, pattern_table
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from ...core.codegens import COMPILER
 from ...core.messages.diagnostics import emit_remark, fail
 from ...core.messages.origins import fuse
 from ...core.passes.base import StepwellPass
+from ...core.roles import REGION, TARGET
 from ...lazy_dataclass import dataclass
 from ...patterns.language.constants import is_constant_op
 from ...patterns.language.functions import PRIMITIVE, NameSupply, captured_values, outlined
@@ -21,7 +22,7 @@ from ...patterns.language.match import Session
 from .annotate_target import can_be_external, open_functions
 from .block_order import group_order
 from .merge_regions import blocks_below
-from .pattern_tables import REGION, TARGET, text_attribute
+from .pattern_tables import text_attribute
 
 
 @dataclass(frozen=True)

@@ -28,21 +28,15 @@ from xdsl.utils.exceptions import PassFailedException
 from ...core.codegens import note_registration
 from ...core.messages.diagnostics import did_you_mean
 from ...core.plugins import registry
+from ...core.roles import COMPOSITE
 from ...lazy_dataclass import dataclass
 from ...patterns.language.constants import is_constant_op
-from ...patterns.language.functions import COMPOSITE as COMPOSITE
 from ...patterns.language.match import Match, Session
 from ...patterns.language.rules import Rule
 from ...patterns.language.shown import in_full
 from ...patterns.matching.compiled_rule import CompiledRule, compile_rule
 from ...patterns.matching.groups import covered_ops
 from ...patterns.text.loading import rules_of_file, rules_of_text
-
-TARGET = "graph.target"
-"""The attribute of an op with the code generator that is to compute it."""
-
-REGION = "graph.region"
-"""The attribute of an op with the number, within its block, of its region."""
 
 DEFAULT = "default"
 """The target that takes every op, which is Stepwell itself. Its ops have no attribute."""

@@ -11,6 +11,7 @@ from xdsl.ir import SSAValue
 
 from ...core.derived_weights import PACKED_SUFFIX
 from ...core.ir.element_types import ATTRIBUTES, is_small_float
+from ...core.roles import APART
 from ...dialects.graph.base import plain_properties
 from ...dialects.graph.constants import ConstantOp, WeightOp
 from ...dialects.graph.contraction import MatmulOp
@@ -22,7 +23,6 @@ from ...patterns.language.constants import element_type, splat_number
 from ...patterns.language.match import Match, as_value
 from ...patterns.language.registry import Thing, builder, condition
 from ...te.dtypes import bit_width, integer_range, is_small_integer
-from ..fusion.numbers import APART
 from ..inference.quantisation import converted, dtype_of, emit, shape_of
 from .moves import full
 from .scales import is_at_most_float32

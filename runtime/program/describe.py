@@ -162,6 +162,8 @@ def _entry(name: str, function: Operation) -> Entry:
                 arguments.append(Argument(role, arguments[-1].name, ArrayType("i64", ()), str(number)))
             case "weight":
                 key = _text(attributes, KEY)
+                if not isinstance(attributes.get(TYPE), TensorType):
+                    fail(function, f"argument {index} is a weight without '{TYPE}', its type as a tensor")
                 arguments.append(Argument(role, key, array_type(attributes[TYPE]), key))
             case "arena":
                 size = attributes.get(BYTES)
@@ -198,7 +200,16 @@ def output_names(function: Operation, count: int) -> list[str]:
     given = (
         [dict(each.data) for each in found if isinstance(each, DictionaryAttr)] if isinstance(found, ArrayAttr) else []
     )
-    return [_text(given[index] if index < len(given) else {}, NAME) or f"result{index}" for index in range(count)]
+    names = [_text(given[index] if index < len(given) else {}, NAME) for index in range(count)]
+    return [name or _free_name(index, names) for index, name in enumerate(names)]
+
+
+def _free_name(index: int, taken: list[str]) -> str:
+    """Returns `result0`, the name of a result without one, or another where a result has been given that one."""
+    name = f"result{index}"
+    while name in taken:
+        name += "_"
+    return name
 
 
 def role_of(attributes: dict[str, Attribute]) -> str:

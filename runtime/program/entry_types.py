@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import zip_longest
-from math import prod
 
-from xdsl.dialects.builtin import FunctionType, IntegerAttr, MemRefType, StridedLayoutAttr, TensorType
+from xdsl.dialects.builtin import FunctionType, MemRefType, StridedLayoutAttr, TensorType
 from xdsl.ir import Attribute, Operation
 
 from ...core.messages.diagnostics import fail
-from ...core.roles import AXIS, BYTES, ROLE, SIGNATURE, TYPE
+from ...core.roles import AXIS, ROLE, SIGNATURE, TYPE
 from ...dialects.graph.calls import is_row_major
 from ...lowering.shared.te_types import storage_of
 from .describe import argument_attributes, role_of
@@ -39,10 +38,6 @@ def check_entry_types(function: Operation) -> None:
         if isinstance(type_, MemRefType):
             if AXIS not in (attributes[number + 1] if number + 1 < len(attributes) else {}):
                 _check_buffer(function, number, type_, promised)
-    for number, (type_, each) in enumerate(zip(arguments, attributes, strict=True)):
-        if role_of(each) == "arena" and isinstance(type_, MemRefType):
-            size = each.get(BYTES)
-            _check_arena(function, number, type_, size.value.data if isinstance(size, IntegerAttr) else 0)
 
 
 def _on_tensors(types: FunctionType) -> bool:
@@ -108,8 +103,3 @@ def role_of_number(function: Operation, number: int) -> str:
     """Returns the role of an argument, empty without one."""
     attributes = argument_attributes(function)
     return role_of(attributes[number]) if attributes else ""
-
-
-def _check_arena(function: Operation, number: int, type_: MemRefType, size: int) -> None:
-    if prod(type_.get_shape()) > size or min(type_.get_shape(), default=0) < 0:
-        fail(function, f"argument {number} is an arena of type {type_}, but '{BYTES}' says {size} bytes")

@@ -22,6 +22,7 @@ from xdsl.ir import Attribute, Block, OpResult, Region, SSAValue
 from xdsl.parser import Parser
 
 from ...core.ir.verification import verify_module
+from ...core.roles import PRIMITIVE
 from ...core.text.parsing import make_context
 from ...dialects.graph.constants import ConstantOp
 from ...lazy_dataclass import dataclass
@@ -274,7 +275,7 @@ class Maker:
         self.functions += 1
         function = func.FuncOp(name, types, Region(block), visibility=StringAttr("private"))
         if primitive:
-            function.attributes["graph.primitive"] = UnitAttr()
+            function.attributes[PRIMITIVE] = UnitAttr()
         self.module.body.block.add_op(function)
         return function
 

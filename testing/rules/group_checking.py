@@ -11,11 +11,12 @@ from xdsl.utils.exceptions import VerifyException
 
 from ...core.ir.verification import verify_module
 from ...core.messages.diagnostics import OperationError, StepwellError, listening
+from ...core.roles import GROUP_REASON
 from ...core.text.parsing import make_context, parse_text
 from ...patterns.language.patterns import Op
 from ...patterns.language.rules import Rule
 from ...rewrites.fusion.apply_fusion_plan import ApplyFusionPlanPass
-from ...rewrites.fusion.plan import REASON, planned_functions
+from ...rewrites.fusion.plan import planned_functions
 from ...rewrites.fusion.plan_fusion import plan_function
 from ...rewrites.fusion.rules import GroupRule
 from ..programs.ir_generators import RandomChooser, TensorSpec, function_text
@@ -178,7 +179,7 @@ class GroupRuleCheck:
         return False
 
     def _has_applied(self, module: ModuleOp) -> bool:
-        return any(op.attributes.get(REASON) == StringAttr(self._rule.name) for op in module.walk())
+        return any(op.attributes.get(GROUP_REASON) == StringAttr(self._rule.name) for op in module.walk())
 
 
 def check_group_rules(rules: Sequence[GroupRule], settings: Settings, ctx: Context | None = None) -> list[Report]:

@@ -21,6 +21,9 @@ func.func @main(%x: tensor<4xf32> {{{0}}}) -> tensor<4xf32> {{
 SLIPS = {
     "stepwell.donatd": "there is no attribute 'stepwell.donatd', did you mean 'stepwell.donated'?",
     'stepwell.nmae = "x"': "there is no attribute 'stepwell.nmae', did you mean 'stepwell.name'?",
+    "graph.compilr": "there is no attribute 'graph.compilr', did you mean 'graph.compiler'?",
+    'pattern.numeric = "exact"': "there is no attribute 'pattern.numeric', did you mean 'pattern.numerics'?",
+    "tile.unused": "there is no attribute 'tile.unused'",
     "stepwell.zzzzzzzzzz": "there is no attribute 'stepwell.zzzzzzzzzz'",
     "stepwell.donated = false": "attribute 'stepwell.donated' takes no value, found false: leave it out where it",
 }
@@ -45,5 +48,5 @@ def test_names_of_others_and_of_those_who_ask_for_it(tmp_path: Path, capsys: pyt
 
 def test_the_page_has_all_names() -> None:
     page = (Path(__file__).parents[3] / "docs" / "ir.md").read_text()
-    listed = set(re.findall(r"`(stepwell\.\w+)`", page))
+    listed = set(re.findall(r"`((?:stepwell|graph|pattern)\.\w+)`", page))
     assert listed >= NAMES and {name for name in listed if name.startswith("stepwell.")} - NAMES <= {"stepwell.parse"}

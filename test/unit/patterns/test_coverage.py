@@ -10,10 +10,11 @@ import pytest
 from pattern_cases_larger import CASES
 from pattern_programs import CTX, Case, program
 from stepwell.core.ir.verification import verify_module
+from stepwell.core.roles import PARTITIONED
 from stepwell.patterns.language.patterns import Pattern
 from stepwell.patterns.language.rules import Build, Create, Require, Rule, root_pattern
 from stepwell.patterns.running.matching import find_all, match
-from stepwell.patterns.running.partition import PARTITIONED, partition
+from stepwell.patterns.running.partition import partition
 from stepwell.patterns.running.sweeps import rewrite_once
 from stepwell.patterns.text.loading import rules_of_text
 from xdsl.dialects import func

@@ -18,13 +18,13 @@ from stepwell.core.messages.diagnostics import StepwellError
 from stepwell.core.passes.base import collecting_statistics
 from stepwell.core.passes.pipeline_text import parse_pipeline
 from stepwell.core.passes.pipelines import run_pipeline
+from stepwell.core.roles import GROUP, GROUP_REASON
 from stepwell.core.text.parsing import make_context, parse_text
 from stepwell.dialects.pattern.groups import GROUP_KINDS
 from stepwell.patterns.language.functions import PRIMITIVE
 from stepwell.rewrites.fusion import rules as fusion_rules
 from stepwell.rewrites.fusion.apply_fusion_plan import ApplyFusionPlanPass
 from stepwell.rewrites.fusion.groups import merged_kind
-from stepwell.rewrites.fusion.plan import GROUP, REASON
 from stepwell.rewrites.fusion.plan_fusion import PlanFusionPass
 from stepwell.rewrites.fusion.rules import CONDITIONS, group_rules_of_text, shipped_group_rules
 from xdsl.dialects.builtin import ModuleOp
@@ -285,7 +285,7 @@ class TestPlans:
     def test_numbers_are_those_of_one_function_and_reasons_name_rules(self) -> None:
         module = ran(function("%0 = relu %x\n%1 = matmul %0, %x\n%2 = exp %1"), "plan-fusion")
         assert groups_of(module) == [0, 1, 1]
-        reasons = [str(op.attributes.get(REASON)) for op in module.walk() if GROUP in op.attributes]
+        reasons = [str(op.attributes.get(GROUP_REASON)) for op in module.walk() if GROUP in op.attributes]
         assert reasons == ["None", '"fuse-elementwise-epilogue"', "None"]
 
     def test_an_edited_plan_is_honoured(self) -> None:

@@ -15,10 +15,11 @@ from hypothesis import given, settings
 from stepwell import reference
 from stepwell.core.passes.pipeline_text import parse_pipeline
 from stepwell.core.passes.pipelines import run_pipeline
+from stepwell.core.roles import GROUP, GROUP_REASON
 from stepwell.core.text.parsing import make_context, parse_text
 from stepwell.dialects.traits import LoopSemantics
 from stepwell.patterns.language.functions import is_primitive
-from stepwell.rewrites.fusion.plan import GROUP, REASON, planned_functions, read_plan, why_opaque
+from stepwell.rewrites.fusion.plan import planned_functions, read_plan, why_opaque
 from stepwell.rewrites.fusion.rules import shipped_group_rules
 from stepwell.testing.programs.program_generators import Program, random_program
 from stepwell.testing.programs.strategies import seeds
@@ -106,8 +107,8 @@ def check_plan(module: ModuleOp) -> None:
             if isinstance(op, LoopSemantics) and op.name != "graph.full":
                 assert (why_opaque(op) is None) == (op in members)
         for group in groups:
-            assert {getattr(op.attributes[REASON], "data", None) for op in group[:-1]} <= names
-            assert REASON not in group[-1].attributes
+            assert {getattr(op.attributes[GROUP_REASON], "data", None) for op in group[:-1]} <= names
+            assert GROUP_REASON not in group[-1].attributes
 
 
 def check_functions(module: ModuleOp) -> None:

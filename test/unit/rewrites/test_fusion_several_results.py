@@ -14,10 +14,11 @@ import stepwell
 from counts import FULL
 from numpy.typing import NDArray
 from stepwell.core.passes.pipelines import run_pipeline
+from stepwell.core.roles import GROUP
 from stepwell.core.text.parsing import make_context, parse_text
 from stepwell.dialects.graph.calls import CallKernelOp
 from stepwell.dialects.tensor_loop import BlockOp
-from stepwell.rewrites.fusion.plan import GROUP, planned_functions, read_plan, why_opaque
+from stepwell.rewrites.fusion.plan import planned_functions, read_plan, why_opaque
 from xdsl.dialects import func
 
 Array = NDArray[np.float32]

@@ -6,13 +6,14 @@ import numpy as np
 import pytest
 from stepwell.core.ir.verification import verify_module
 from stepwell.core.messages.diagnostics import listening
+from stepwell.core.roles import PARTITIONED
 from stepwell.core.text.parsing import make_context, parse_text
 from stepwell.patterns.language.constraints import Argument
 from stepwell.patterns.language.match import Match
 from stepwell.patterns.language.patterns import Any_, Constant, Op, Pattern, is_op
 from stepwell.patterns.language.rules import Rule, require
 from stepwell.patterns.language.structures import Function, If, call, dominates
-from stepwell.patterns.running.partition import PARTITIONED, partition
+from stepwell.patterns.running.partition import partition
 from stepwell.reference.run import run
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp

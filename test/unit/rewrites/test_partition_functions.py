@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 from pattern_programs import CTX, F, bin_, u
 from stepwell.core.ir.verification import verify_module
+from stepwell.core.roles import PARTITIONED
 from stepwell.core.text.parsing import parse_text
 from stepwell.patterns.language.patterns import Any_, Pattern, Rest, is_op, op
 from stepwell.patterns.language.rules import Rule
 from stepwell.patterns.language.structures import Call, Function, call
-from stepwell.patterns.running.partition import PARTITIONED, partition
+from stepwell.patterns.running.partition import partition
 from stepwell.patterns.text.loading import rules_of_text
 from stepwell.reference.run import run
 from xdsl.dialects import func

@@ -13,7 +13,7 @@ from stepwell.core.ir.model_names import value_name
 from stepwell.core.messages.diagnostics import OperationError
 from stepwell.core.text.parsing import parse
 from stepwell.frontends.onnx.importer import from_onnx
-from stepwell.runtime import Quantized, QuantizationWarning
+from stepwell.runtime import QuantizationWarning, Quantized
 
 RANDOM = np.random.default_rng(3)
 ROWS = RANDOM.standard_normal((4, 3, 8, 8)).astype(np.float32)

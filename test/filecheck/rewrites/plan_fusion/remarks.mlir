@@ -23,7 +23,7 @@ func.func @conditions(%x: tensor<4x4xf32>, %b: tensor<2x1x1xf32>, %y: tensor<5x4
   %0 = graph.add %m, %b : (tensor<4x4xf32>, tensor<2x1x1xf32>) -> tensor<2x4x4xf32>
   %s = graph.sum %x, axis = [1] : (tensor<4x4xf32>) -> tensor<4xf32>
   %1 = graph.divide %y, %s : (tensor<5x4xf32>, tensor<4xf32>) -> tensor<5x4xf32>
-  %n = graph.matmul %x, %x {graph.tag = 1 : i64} : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %n = graph.matmul %x, %x {mine.tag = 1 : i64} : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
   %2 = graph.permute_dims %n : (tensor<4x4xf32>) -> tensor<4x4xf32>
   func.return %0, %1, %2 : tensor<2x4x4xf32>, tensor<5x4xf32>, tensor<4x4xf32>
 }
