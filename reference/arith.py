@@ -23,13 +23,20 @@ Meaning = Callable[..., tuple[Any, ...]]
 """Returns the results of an op, given its operands."""
 
 
+class NoNumbers(TypeError):
+    """NumPy has no numbers of a type."""
+
+
 def dtype_of(type_: Attribute) -> np.dtype[Any]:
     """
     Returns the dtype of a number, or of the elements of a vector, tensor or buffer.
 
-    Raises `TypeError` for a type that NumPy has no numbers of.
+    Raises `NoNumbers` for a type that NumPy has no numbers of.
     """
-    return DTYPES[element_type_name(getattr(type_, "element_type", type_))]
+    try:
+        return DTYPES[element_type_name(getattr(type_, "element_type", type_))]
+    except (KeyError, TypeError):
+        raise NoNumbers(f"{type_} is no type whose numbers NumPy has") from None
 
 
 # Integers

@@ -18,6 +18,7 @@ from xdsl.dialects.builtin import FunctionType, IndexType, MemRefType, ModuleOp,
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
+from ..core.ir.role_checks import signature_of_roles
 from ..core.ir.verification import verify_module
 from ..core.ir.walk import walk
 from ..core.messages.diagnostics import fail, printable
@@ -37,7 +38,7 @@ from ..lowering.shared.te_types import dtype_of, is_static
 from ..rewrites.simplify.remove_unused_functions import RemoveUnusedFunctionsPass
 from ..te import dtypes
 from .errors import CompileError
-from .program.describe import MISSING_ROLES, functions, is_public, signature, signature_of_roles
+from .program.describe import MISSING_ROLES, functions, is_public, signature
 from .program.entry_types import check_entry_types
 
 if TYPE_CHECKING:

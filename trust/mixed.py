@@ -125,7 +125,7 @@ def _native(library: NativeLibrary, name: str, op: llvm.FuncOp, checks: list[str
         status = kind(library.address(name))(*given)  # The code lives as long as its library.
         if may_fail and status:
             text = checks[status - 1] if status <= len(checks) else f"check {status}"
-            message, _, place = text.partition("|")
+            message, _, place = text.rpartition("|")
             operation, _, reason = message.partition(": ")
             raise ReferenceFailure(operation, reason or message, place)
         for each in values:

@@ -10,6 +10,7 @@ from ...core.ir.extra_checks import Finding
 from ...dialects.tensor_loop import FuncOp as LoopFunction
 from .accesses import Accesses
 from .effects import effect_faults
+from .given import stores_to_given
 from .lifetimes import buffer_faults
 from .plain import Fault, faults
 from .races import Race, line_of, races
@@ -32,6 +33,8 @@ def _faults(function: LoopFunction | FuncOp) -> Iterator[Fault | Finding]:
     yield from faults(accesses, found)
     if isinstance(function, LoopFunction):
         yield from effect_faults(function, accesses, found)
+    else:
+        yield from stores_to_given(function, found)
     for race in races(accesses, found):
         yield _told(race)
     if isinstance(function, LoopFunction):

@@ -49,3 +49,13 @@ def branch_mismatch(op: Operation) -> str | None:
                     f"which is {argument.type}"
                 )
     return None
+
+
+def wrong_cases(switch: Any) -> str | None:
+    """What is wrong with a `cf.switch`: a case that stands twice, or what it passes on."""
+    seen = set[int]()
+    for case in () if switch.case_values is None else switch.case_values.get_values():
+        if int(case) in seen:
+            return f"case {int(case)} stands twice"
+        seen.add(int(case))
+    return branch_mismatch(switch)

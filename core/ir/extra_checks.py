@@ -15,7 +15,7 @@ from xdsl.ir import Operation
 
 from ...lazy_dataclass import dataclass
 from ..plugins import registry
-from .branches import branch_mismatch
+from .branches import branch_mismatch, wrong_cases
 from .region_checks import REGION_CHECKS
 from .role_checks import wrong_arguments
 from .symbols import lookup_symbol
@@ -84,6 +84,7 @@ _CHECKS: Final[dict[str, Callable[[Any], str | None]]] = {
     "llvm.icmp": _predicate_below(10),
     "llvm.fcmp": _predicate_below(16),
     **TYPE_CHECKS,
+    "cf.switch": wrong_cases,
     "memref.get_global": _global_mismatch,
     **REGION_CHECKS,
     "func.func": wrong_arguments,

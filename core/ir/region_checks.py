@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from xdsl.ir import Attribute, Region
+from xdsl.dialects.builtin import IntegerAttr
+from xdsl.ir import Attribute, Operation, Region
 
 Types = Sequence[Attribute]
 
@@ -43,9 +44,16 @@ def _if_mismatch(op: Any) -> str | None:
 
 def _for_mismatch(op: Any) -> str | None:
     carried = [each.type for each in op.iter_args]
+    step = op.step.owner
+    if isinstance(step, Operation) and step.name == "arith.constant" and _is_zero(step.properties.get("value")):
+        return "the step is 0, expected a positive one: the loop would not end"
     return _mismatch("the op has results", op.result_types, carried) or _wrong_end(
         op.body, "loop", "scf.yield", carried
     )
+
+
+def _is_zero(value: Attribute | None) -> bool:
+    return isinstance(value, IntegerAttr) and value.value.data == 0
 
 
 def _while_mismatch(op: Any) -> str | None:

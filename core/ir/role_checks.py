@@ -26,6 +26,9 @@ ROLES: Final = ("input", "output", "weight", "arena", "size", "stride")
 _CALLED: Final = (None, StringAttr("input"), StringAttr("output"))
 """The roles of arguments that callers pass by name."""
 
+BUFFERS: Final = ("input", "output", "weight", "arena")
+"""Those of buffers."""
+
 Attributes = Mapping[str, Attribute]
 
 
@@ -116,4 +119,21 @@ def _wrong_axis(attributes: Sequence[Attributes], signature: FunctionType) -> st
     return None
 
 
-__all__ = ["ROLES", "wrong_arguments"]
+def signature_of_roles(function: Operation) -> FunctionType | None:
+    """Returns a signature read off the buffers of a function whose arguments carry roles, or None without roles."""
+    type_ = function.get_attr_or_prop("function_type")
+    given = function.get_attr_or_prop("arg_attrs")
+    if not isinstance(type_, FunctionType) or not isinstance(given, ArrayAttr):
+        return None
+    attributes = [each.data if isinstance(each, DictionaryAttr) else {} for each in given]
+    by_role: dict[str, list[Attribute]] = {role: [] for role in BUFFERS}
+    arguments = (*type_.inputs, *type_.outputs) if function.name == "tensor_loop.func" else type_.inputs
+    for argument, found in zip(arguments, attributes, strict=True):
+        role = found.get(ROLE)
+        if not isinstance(role, StringAttr) or role.data not in by_role or not isinstance(argument, MemRefType):
+            return None
+        by_role[role.data].append(TensorType(argument.get_element_type(), argument.get_shape()))
+    return FunctionType.from_lists(by_role["input"], by_role["output"])
+
+
+__all__ = ["BUFFERS", "ROLES", "signature_of_roles", "wrong_arguments"]

@@ -20,8 +20,9 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
+from ...core.ir.role_checks import signature_of_roles
 from ...core.ir.walk import ops_of
-from ...core.roles import BUFFER_ALIGNMENT, ENTRY_PREFIX, FUNCTION, NOALIAS, PLACE_OF, PREPARE, ROLE
+from ...core.roles import BUFFER_ALIGNMENT, ENTRY_PREFIX, FUNCTION, NOALIAS, PLACE_OF, PREPARE, ROLE, SIGNATURE
 from .attributes import number
 from .heap import free_live_buffers
 from .llvm_body import ConversionTable, LLVMBody
@@ -196,6 +197,8 @@ def new_function(
 ) -> llvm.FuncOp:
     """Returns the `llvm.func` that takes the place of `function`. Discardable attributes are carried over."""
     attributes = dict(function.attributes)
+    if SIGNATURE not in attributes and is_entry(function) and (types := signature_of_roles(function)) is not None:
+        attributes[SIGNATURE] = types  # Pointers do not say it.
     properties: dict[str, Attribute] = {
         "sym_name": StringAttr(signature.symbol),
         "function_type": signature.function_type,

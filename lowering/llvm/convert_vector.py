@@ -308,6 +308,8 @@ def _no_overflow_flags(op_type: type[Operation]) -> dict[str, Attribute]:
 def _position(builder: LLVMBody, op: vector.ExtractOp | vector.InsertOp) -> SSAValue:
     """Returns the lane as an i64, the dynamic one when the static position says so."""
     static = op.static_position.get_values()
+    if not static:  # The one element of a vector of rank 0, which is a vector of one lane here.
+        return builder.constant(0)
     if static[0] == DYNAMIC_INDEX:
         return builder.value(op.dynamic_position[0])
     return builder.constant(int(static[0]))

@@ -74,7 +74,8 @@ class ModuleState:
         one number.
         """
         node = printable(node_of(op)).replace("|", r"\x7c").replace("\n", r"\n")
-        text = f"{message}{' in ' if node else ''}{node}|{location_string(op)}"
+        place = location_string(op).replace("|", r"\x7c")
+        text = f"{message}{' in ' if node else ''}{node}|{place}"
         if text not in self.checks:
             self.checks.append(text)
         return self.checks.index(text) + 1

@@ -10,7 +10,7 @@ import numpy as np
 from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType, StridedLayoutAttr
 from xdsl.ir import Attribute, Operation
 
-from ..arith import dtype_of, unsigned
+from ..arith import NoNumbers, dtype_of, unsigned
 from ..properties import literal_array
 from .accesses import load, load_lanes, store, store_lanes
 from .faults import fault, listed, name_of
@@ -38,7 +38,10 @@ def sizes_of(op: Operation, type_: Attribute, given: Sequence[Any]) -> tuple[int
 
 def allocate(scope: Scope, op: Operation, sizes: Sequence[int], *, owner: str) -> Buffer:
     """Makes a buffer that holds nothing yet. Raises `LoopFault` where it has more than `MOST_BYTES`."""
-    dtype = dtype_of(op.results[0].type)
+    try:
+        dtype = dtype_of(op.results[0].type)
+    except NoNumbers as error:
+        raise fault("unknown", op, str(error)) from None
     if prod(sizes) * dtype.itemsize > MOST_BYTES:
         raise fault("bounds", op, f"a buffer of sizes {listed(sizes)} has more than {MOST_BYTES} bytes")
     machine = scope.machine
@@ -133,11 +136,23 @@ def _copy(scope: Scope, op: Operation) -> Step:
         one, other = frame[source_slot], frame[target_slot]
         if one.sizes != other.sizes:
             raise fault("bounds", op, f"elements {listed(one.sizes)} are copied to a buffer of {listed(other.sizes)}")
+        if _mixes(one, other):
+            message = "the views of the copy share elements at other places, and are not both contiguous"
+            raise fault("alias", op, message, hint="copy by way of a buffer of its own")
         lanes = np.indices(one.sizes, np.int64) if one.sizes else []
         values = load_lanes(machine, op, source, one, list(lanes))
         store_lanes(machine, op, target, other, list(lanes), np.asarray(values))
 
     return step
+
+
+def _mixes(one: Buffer, other: Buffer) -> bool:
+    """Returns whether a copy between two views depends on the order of its elements. `memmove` copies whole blocks."""
+    if one.storage is not other.storage or one.itemsize != other.itemsize or not prod(one.sizes):
+        return False
+    places, others = (each.base + each.places() * each.itemsize for each in (one, other))
+    are_blocks = all((np.diff(each.ravel()) == one.itemsize).all() for each in (places, others))
+    return not are_blocks and not np.array_equal(places, others) and bool(np.isin(places, others).any())
 
 
 # Buffers

@@ -8,13 +8,13 @@ call makes a new frame.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.traits import IsTerminator
 
-from ..arith import meaning_of
+from ..arith import NoNumbers, meaning_of
 from .faults import fault
 from .races import ParallelLoop
 from .storage import Buffer
@@ -141,11 +141,11 @@ class Scope:
     def op(self, op: Operation) -> Step:
         """Returns an op, ready to run. One that is not known raises a fault when it is reached."""
         prepare = self.machine.tables.get(op.name)
-        if prepare is not None:
-            return prepare(self, op)
         try:
+            if prepare is not None:
+                return prepare(self, op)
             meaning = meaning_of(op)
-        except TypeError as error:
+        except NoNumbers as error:
             return _unknown(op, str(error))
         if meaning is None:
             return _unknown(op, "the interpreter does not know this op")
@@ -220,14 +220,30 @@ class Function:
 
 def _successor(ending: Operation | None, operands: list[Any]) -> tuple[Block, list[Any]] | None:
     """Returns the block that a branch goes to, with its arguments, or None for the end of a function."""
-    if ending is None or ending.name not in ("cf.br", "cf.cond_br"):
+    if ending is None or not ending.successors:
         return None
-    if ending.name == "cf.br":
-        return ending.successors[0], operands
-    then = len(ending.successors[0].args)
-    if operands[0]:
-        return ending.successors[0], operands[1 : 1 + then]
-    return ending.successors[1], operands[1 + then :]
+    if ending.name not in _CHOICES:
+        raise fault("unknown", ending, "the interpreter does not know this op")
+    number = _CHOICES[ending.name](ending, operands)
+    forwarded = [len(block.args) for block in ending.successors]
+    start = len(operands) - sum(forwarded[number:])
+    return ending.successors[number], operands[start : start + forwarded[number]]
+
+
+def _case(switch: Any, operands: list[Any]) -> int:
+    """Returns the number of the successor that a `cf.switch` goes to, 0 for the default."""
+    bits = switch.flag.type.width.data
+    flag = int(operands[0]) % 2**bits
+    cases = () if switch.case_values is None else switch.case_values.get_values()
+    return next((number for number, case in enumerate(cases, 1) if int(case) % 2**bits == flag), 0)
+
+
+_CHOICES: Final[dict[str, Callable[[Any, list[Any]], int]]] = {
+    "cf.br": lambda op, operands: 0,
+    "cf.cond_br": lambda op, operands: 0 if operands[0] else 1,
+    "cf.switch": _case,
+}
+"""The number of the successor that a branch goes to. Operands of all successors stand at the end, in their order."""
 
 
 def symbol_of(op: Operation) -> str | None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...core.derived_weights import sums_of
+from ...core.ir.role_checks import BUFFERS
 from ...core.roles import BUFFER_ALIGNMENT, aligned, prepare_function, prepare_key
 from ...lazy_dataclass import dataclass
 from ..errors import CompileError
-from ..program.describe import ROLES
 from ..program.description import Argument, Description, Entry
 
 MESSAGE, MAPPED = 0, 8
@@ -62,7 +62,7 @@ def layout_of(description: Description, name: str) -> Layout:
     entries = {entry.name: entry for entry in description.entries}
     entry = entries[name]
     for argument in entry.arguments:
-        if argument.role not in ROLES:
+        if argument.role not in BUFFERS:
             raise CompileError(
                 f"@{name} takes the {argument.role} of '{argument.name}' as an argument, which C programs cannot give: "
                 "export it with known sizes"

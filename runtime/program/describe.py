@@ -32,9 +32,6 @@ from .arrays import ArrayType
 from .description import Argument, Description, Entry, External
 from .sizes import dims_key
 
-ROLES = ("input", "weight", "output", "arena")
-"""What arguments that are arrays of known sizes can be for."""
-
 
 def is_public(op: Operation) -> bool:
     """Returns whether a function can be called from outside: it has a body and is not private."""
@@ -92,22 +89,6 @@ def signature(function: Operation) -> FunctionType | None:
         if all(isinstance(t, TensorType) for t in (*type_.inputs, *type_.outputs)):
             return type_
     return None
-
-
-def signature_of_roles(function: Operation) -> FunctionType | None:
-    """Returns a signature read off the buffers of a function whose arguments carry roles, or None without roles."""
-    type_ = function.get_attr_or_prop("function_type")
-    attributes = argument_attributes(function)
-    if not isinstance(type_, FunctionType) or not attributes:
-        return None
-    by_role: dict[str, list[Attribute]] = {role: [] for role in ROLES}
-    arguments = (*type_.inputs, *type_.outputs) if function.name == "tensor_loop.func" else type_.inputs
-    for argument, found in zip(arguments, attributes, strict=True):
-        role = found.get(ROLE)
-        if not isinstance(role, StringAttr) or role.data not in by_role or not isinstance(argument, MemRefType):
-            return None
-        by_role[role.data].append(TensorType(argument.get_element_type(), argument.get_shape()))
-    return FunctionType.from_lists(by_role["input"], by_role["output"])
 
 
 MISSING_ROLES = (
@@ -232,5 +213,11 @@ def _checks(module: ModuleOp) -> list[tuple[str, str]]:
     table = module.attributes.get(CHECKS)
     if not isinstance(table, ArrayAttr):
         return []
-    pairs = [item.data.partition("|") for item in table if isinstance(item, StringAttr)]
-    return [(message, location or location_string(module)) for message, _, location in pairs]
+    pairs = [_message_and_place(item.data) for item in table if isinstance(item, StringAttr)]
+    return [(message, location or location_string(module)) for message, location in pairs]
+
+
+def _message_and_place(text: str) -> tuple[str, str]:
+    """Returns the two parts of a check. A message may have bars of its own, which a place has not."""
+    message, bar, location = text.rpartition("|")
+    return (message, location) if bar else (text, "")

@@ -6,8 +6,10 @@ from collections.abc import Iterator
 from itertools import zip_longest
 
 from xdsl.dialects.builtin import FunctionType, MemRefType, StridedLayoutAttr, TensorType
+from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation
 
+from ...analysis.ranges.given import calls_that_store_to_given
 from ...core.messages.diagnostics import fail
 from ...core.roles import AXIS, ROLE, SIGNATURE, TYPE
 from ...dialects.graph.calls import is_row_major
@@ -33,6 +35,8 @@ def check_entry_types(function: Operation) -> None:
         if given is not None and given != types and _on_tensors(types):
             fail(function, f"'{SIGNATURE}' is {given}, but the function is of type {types}")
         return
+    if isinstance(function, FuncOp) and (fault := next(calls_that_store_to_given(function), None)) is not None:
+        fail(fault.op, fault.message, hint=fault.hint)
     attributes = argument_attributes(function) or [{}] * len(arguments)
     for number, (type_, promised) in enumerate(_promised(function, arguments, attributes, given)):
         if isinstance(type_, MemRefType):
