@@ -15,7 +15,10 @@ from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr
 
 from ...analysis.access_regions import Access, body_accesses
 from ...analysis.loop_nests import body_ops, levels_of, perfect_block
+from ...analysis.ranges.races import root_of
+from ...analysis.ranges.spans import may_touch, touches
 from ...analysis.reorder import may_reorder
+from ...core.ir.walk import walk
 from ...dialects.tensor_loop import AllocOp, BlockOp, FuncOp, GridOp
 from ...lazy_dataclass import dataclass
 from ..kernels.contraction import Contraction, bound_in_order, contraction_of
@@ -88,7 +91,9 @@ class _Finder:
         for op in self.ops[1:]:
             block = perfect_block(levels_of(op)) if isinstance(op, GridOp) else None
             if block is None or not isinstance(op, GridOp) or not _is_plain(op, block):
-                return None
+                if not self._stands_apart(op):
+                    return None
+                continue
             if self._is_apart(block):
                 continue
             second = contraction_of(op)
@@ -132,6 +137,22 @@ class _Finder:
             return False
         written = {access.buffer for access in accesses if access.is_store}
         return not any(access.buffer in written for link in self.links for access in _accesses(link.block))
+
+    def _stands_apart(self, op: Operation) -> bool:
+        """
+        Returns the same of any other op.
+
+        A product of weights that are laid out is loops by now (`prepack-weights`), and was a grid for the plan.
+        """
+        used, written = set[SSAValue](), set[SSAValue]()
+        for each in walk(op):
+            buffers = [operand for operand in each.operands if isinstance(operand.type, MemRefType)]
+            if buffers and not isinstance(each, BlockOp) and not may_touch(each.__class__):
+                return False
+            used.update(map(root_of, buffers))
+            written.update(root_of(touch.buffer) for touch in touches(each) if touch.is_store)
+        read = {root_of(access.buffer) for link in self.links for access in _accesses(link.block)}
+        return used.isdisjoint(self.buffers) and written.isdisjoint(read)
 
     def _rows_of(self, block: BlockOp) -> dict[int, int] | None:
         """Returns which axes are rows, from how `block` reads temporaries of the chain. All rows must be there."""

@@ -251,3 +251,44 @@ def test_products_with_weights_are_not_laid_out(constant: str) -> None:
     exponentials = np.exp(scores - scores.max(axis=1, keepdims=True))
     expected = exponentials / exponentials.sum(axis=1, keepdims=True) @ arrays["v"]
     np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
+
+
+ONE_HEAD = """
+func.func @main(%x: tensor<1xRxDxf32>) -> tensor<1x1xRxDxf32> {
+  %wq = graph.weight "q" : tensor<DxDxf32>
+  %wk = graph.weight "k" : tensor<DxDxf32>
+  %wv = graph.weight "v" : tensor<DxDxf32>
+  %b = graph.weight "b" : tensor<Dxf32>
+  %q0 = graph.matmul %x, %wq : (tensor<1xRxDxf32>, tensor<DxDxf32>) -> tensor<1xRxDxf32>
+  %q1 = graph.add %q0, %b : (tensor<1xRxDxf32>, tensor<Dxf32>) -> tensor<1xRxDxf32>
+  %q2 = graph.reshape %q1, shape = [1, R, 1, D] : (tensor<1xRxDxf32>) -> tensor<1xRx1xDxf32>
+  %q = graph.permute_dims %q2, axes = [0, 2, 1, 3] : (tensor<1xRx1xDxf32>) -> tensor<1x1xRxDxf32>
+  %k0 = graph.matmul %x, %wk : (tensor<1xRxDxf32>, tensor<DxDxf32>) -> tensor<1xRxDxf32>
+  %k1 = graph.reshape %k0, shape = [1, R, 1, D] : (tensor<1xRxDxf32>) -> tensor<1xRx1xDxf32>
+  %k = graph.permute_dims %k1, axes = [0, 2, 3, 1] : (tensor<1xRx1xDxf32>) -> tensor<1x1xDxRxf32>
+  %v0 = graph.matmul %x, %wv : (tensor<1xRxDxf32>, tensor<DxDxf32>) -> tensor<1xRxDxf32>
+  %v1 = graph.reshape %v0, shape = [1, R, 1, D] : (tensor<1xRxDxf32>) -> tensor<1xRx1xDxf32>
+  %v = graph.permute_dims %v1, axes = [0, 2, 1, 3] : (tensor<1xRx1xDxf32>) -> tensor<1x1xRxDxf32>
+  %s = graph.matmul %q, %k : (tensor<1x1xRxDxf32>, tensor<1x1xDxRxf32>) -> tensor<1x1xRxRxf32>
+  %p = graph.softmax %s : (tensor<1x1xRxRxf32>) -> tensor<1x1xRxRxf32>
+  %y = graph.matmul %p, %v : (tensor<1x1xRxRxf32>, tensor<1x1xRxDxf32>) -> tensor<1x1xRxDxf32>
+  func.return %y : tensor<1x1xRxDxf32>
+}
+"""
+
+
+@pytest.mark.parametrize("rows, size", [(256, 32), (512, 64)])
+@pytest.mark.parametrize("level", [2, 3])
+def test_a_product_whose_weights_are_laid_out_stands_between(rows: int, size: int, level: int) -> None:
+    """With one head the chain begins at the projection of the query, and the one of the keys is tiled by then."""
+    random = np.random.default_rng(rows)
+    weights = {name: random.standard_normal((size, size)).astype(np.float32) / 8 for name in "qkv"}
+    weights["b"] = random.standard_normal(size).astype(np.float32)
+    x = random.standard_normal((1, rows, size)).astype(np.float32)
+    text = ONE_HEAD.replace("R", str(rows)).replace("D", str(size))
+    (found,) = stepwell.compile(text, weights=weights, opt_level=level, threads=1, cache=False)(x)
+    wide = {name: array.astype(np.float64) for name, array in weights.items()}
+    q, k, v = x @ wide["q"] + wide["b"], x @ wide["k"], x @ wide["v"]
+    scores = q @ k.swapaxes(1, 2)
+    scores = np.exp(scores - scores.max(-1, keepdims=True))
+    np.testing.assert_allclose(found[0], (scores / scores.sum(-1, keepdims=True)) @ v, rtol=2e-4, atol=2e-5)
