@@ -10,6 +10,7 @@ from ....core.mapped import map_file
 from ....core.messages.files import reason_of
 from ....core.messages.texts import IS_A_DIRECTORY
 from ..errors import INSTALL_HINT, fail
+from .masks import assignments_by_masks
 from .model import Model, all_nodes
 from .order import ordered
 from .tensors import IN_MEMORY, LEAST_MAPPED, check_attribute_tensors, check_tensor
@@ -237,6 +238,7 @@ def _check_names(model: Model) -> None:
                 )
             known.add(name)
     ordered(model, {*tensors, *inputs})
+    assignments_by_masks(model)
 
 
 def _reject_repeated(model: Model, what: str, names: Sequence[str]) -> None:
