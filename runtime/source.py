@@ -24,6 +24,7 @@ from xdsl.utils.exceptions import DiagnosticException
 from ..core.codegens import COMPILER, registrations_fingerprint
 from ..core.ir.cloning import clone_op
 from ..core.ir.exact_hash import exact_hash
+from ..core.ir.role_checks import output_names
 from ..core.ir.teardown import take_apart
 from ..core.ir.verification import verify_module
 from ..core.messages.articles import quoted
@@ -56,7 +57,6 @@ from .program.describe import (
     functions,
     input_names,
     is_public,
-    output_names,
     signature,
 )
 from .program.description import Description, DescriptionError

@@ -15,6 +15,7 @@ from xdsl.dialects.builtin import IndexType, IntegerAttr, IntegerType
 from xdsl.ir import Attribute, Operation
 
 from .linear import LIMIT, Atom, Atoms, Facts, Form, Key, Source, number
+from .rules import proves
 
 Rule = Callable[["Integers", Operation, Sequence[Form]], "Form | None"]
 
@@ -30,8 +31,10 @@ def range_of_type(kind: Attribute) -> tuple[int, int]:
 class Integers:
     """Makes the forms of quotients, choices and unknown values. Equal ones get the same atom."""
 
-    def __init__(self, atoms: Atoms):
+    def __init__(self, atoms: Atoms, facts_at: Callable[[Operation], Facts] = lambda op: ()):
         self.atoms = atoms
+        self._facts_at = facts_at
+        """Returns what holds wherever an op runs."""
         self._quotients: dict[tuple[Key, int], Form] = {}
         self._extremes: dict[tuple[Key, Key], Form] = {}
 
@@ -46,6 +49,10 @@ class Integers:
         low, high = self.atoms.bounds(form)
         least, most = range_of_type(kind)
         return least <= low and high <= most
+
+    def is_natural(self, form: Form, op: Operation) -> bool:
+        """Returns whether an operand of `op` is 0 or more wherever `op` runs."""
+        return self.atoms.bounds(form)[0] >= 0 or proves(self.atoms, self._facts_at(op), form)
 
     def quotient(self, form: Form, divisor: int) -> Form:
         """Returns `floor(form / divisor)` for a positive divisor."""
@@ -164,9 +171,10 @@ def _ceil_division(self: Integers, op: Operation, operands: Sequence[Form]) -> F
 
 def _division(self: Integers, op: Operation, operands: Sequence[Form]) -> Form | None:
     """A division that rounds towards 0, or one of unsigned numbers. Both are floors where nothing is negative."""
-    if self.atoms.bounds(operands[0])[0] >= 0:
-        return _floor_division(self, op, operands)
     divisor = operands[1]
+    if self.is_natural(operands[0], op):
+        is_number = not divisor.terms and divisor.constant > 0
+        return self.quotient(operands[0], divisor.constant) if is_number else _division_by_size(self, op, operands)
     if isinstance(op, arith.DivSIOp) and not divisor.terms and divisor.constant > 0:
         low, high = self.atoms.bounds(operands[0])
         return self.unknown(-(-low // divisor.constant), max(high, 0) // divisor.constant)
@@ -187,7 +195,7 @@ def _remainder(self: Integers, op: Operation, operands: Sequence[Form]) -> Form 
     dividend, divisor = operands
     low, high = self.atoms.bounds(dividend)
     if not divisor.terms and divisor.constant > 0:
-        if low >= 0:
+        if self.is_natural(dividend, op):
             return self.remainder(dividend, divisor.constant)
         least = 0 if isinstance(op, arith.RemUIOp) else max(low, 1 - divisor.constant)
         return self.unknown(least, divisor.constant - 1)

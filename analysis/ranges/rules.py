@@ -20,6 +20,9 @@ MAX_FACTS: Final = 240
 MAX_SPLITS: Final = 4
 """The most choices that are tried inside one another."""
 
+MAX_ROUNDS: Final = 4
+"""How often all facts are gone through to narrow the ranges of atoms."""
+
 Terms = tuple[tuple[int, int], ...]
 System = dict[Terms, int]
 """Inequalities `sum(factor * atom) + constant >= 0`: the smallest constant of each sum."""
@@ -64,15 +67,51 @@ def _touches(choice: Choice, involved: dict[int, None]) -> bool:
     return any(atom in involved for alternative in choice for fact in alternative for atom in fact.terms)
 
 
-def _infeasible(atoms: Atoms, involved: Iterable[int], facts: Iterable[Form]) -> bool:
+def _infeasible(atoms: Atoms, involved: Iterable[int], facts: Sequence[Form]) -> bool:
+    ranges = {atom: (atoms.table[atom].low, atoms.table[atom].high) for atom in involved}
+    if _contradictory(ranges, facts):
+        return True
+    # Elimination rounds sums down, and no single atom: of `7 * q <= a + 53` and `a <= 2` it has `q <= 55 / 7`.
+    narrowed = _narrowed(ranges, facts)
+    return narrowed is None or (narrowed != ranges and _contradictory(narrowed, facts))
+
+
+Ranges = dict[int, tuple[int, int]]
+"""The least and the greatest value of each atom."""
+
+
+def _contradictory(ranges: Ranges, facts: Iterable[Form]) -> bool:
+    """Returns whether elimination finds that no integers in these ranges satisfy `facts`."""
     system: System = {}
     if any(not _add(system, dict(fact.terms), fact.constant) for fact in facts):
         return True
-    for atom in involved:
-        known = atoms.table[atom]
-        if not _add(system, {atom: 1}, -known.low) or not _add(system, {atom: -1}, known.high):
+    for atom, (low, high) in ranges.items():
+        if not _add(system, {atom: 1}, -low) or not _add(system, {atom: -1}, high):
             return True
     return _eliminated(system)
+
+
+def _narrowed(ranges: Ranges, facts: Iterable[Form]) -> Ranges | None:
+    """Returns the ranges that each fact alone leaves, in turn, rounded to integers, `None` where one is empty."""
+    found = dict(ranges)
+    for _ in range(MAX_ROUNDS):
+        before = dict(found)
+        for fact in facts:
+            most = fact.constant + sum(factor * found[atom][factor > 0] for atom, factor in fact.terms.items())
+            for atom, factor in fact.terms.items():
+                low, high = found[atom]
+                rest = most - factor * (high if factor > 0 else low)  # fact >= 0 asks for factor * atom >= -rest
+                if factor > 0:
+                    low = max(low, -(rest // factor))
+                else:
+                    high = min(high, rest // -factor)
+                if low > high:
+                    return None
+                most += factor * ((high if factor > 0 else low) - found[atom][factor > 0])
+                found[atom] = low, high
+        if found == before:
+            break
+    return found
 
 
 def _add(system: System, terms: dict[int, int], constant: int) -> bool:

@@ -21,6 +21,7 @@ from xdsl.ir.affine import (
     AffineExpr,
     AffineSymExpr,
 )
+from xdsl.traits import IsolatedFromAbove
 
 from ...core.ir.literals import constant_of
 from ...dialects.tensor_loop import AllocOp, BlockOp, LoopOp
@@ -36,7 +37,7 @@ class Values:
 
     def __init__(self) -> None:
         self.atoms = Atoms()
-        self.integers = Integers(self.atoms)
+        self.integers = Integers(self.atoms, self.facts_at)
         self.origins: dict[int, SSAValue] = {}
         """The value that each atom was made for."""
         self._forms: dict[SSAValue, Form] = {}
@@ -218,6 +219,17 @@ class Values:
         if len(found) == 1:
             joined = found[0]
         return joined.inverse() if kind is arith.OrIOp else joined
+
+    def facts_at(self, op: Operation) -> Facts:
+        """Returns what the conditions of the branches around an op say."""
+        found: list[Form] = []
+        inner, outer = op, op.parent_op()
+        while outer is not None and not outer.has_trait(IsolatedFromAbove):
+            if isinstance(outer, scf.IfOp):
+                condition = self.condition(outer.cond)
+                found += condition.facts if inner.parent_region() is outer.true_region else condition.negated
+            inner, outer = outer, outer.parent_op()
+        return tuple(found)
 
     def _simple_condition(self, value: SSAValue) -> Condition:
         owner = value.owner

@@ -37,7 +37,7 @@ def wrong_arguments(function: Operation) -> str | None:
     given = function.get_attr_or_prop("arg_attrs")
     types = function.get_attr_or_prop("function_type")
     if not isinstance(given, ArrayAttr) or not isinstance(types, FunctionType):
-        return None
+        return _equal_names(function, ())
     outputs = types.outputs.data if function.name == "tensor_loop.func" else ()
     arguments = (*types.inputs.data, *outputs)
     attributes = [each.data if isinstance(each, DictionaryAttr) else {} for each in given]
@@ -136,4 +136,23 @@ def signature_of_roles(function: Operation) -> FunctionType | None:
     return FunctionType.from_lists(by_role["input"], by_role["output"])
 
 
-__all__ = ["BUFFERS", "ROLES", "signature_of_roles", "wrong_arguments"]
+def output_names(function: Operation, count: int) -> list[str]:
+    """Returns the names of the `count` results of an entry on tensors: `stepwell.name`, or `result0` …"""
+    found = function.get_attr_or_prop("res_attrs")
+    given = (
+        [dict(each.data) for each in found if isinstance(each, DictionaryAttr)] if isinstance(found, ArrayAttr) else []
+    )
+    texts = [each.get(NAME) for each in given] + [None] * (count - len(given))
+    names = [each.data if isinstance(each, StringAttr) else "" for each in texts[:count]]
+    return [name or _free_name(index, names) for index, name in enumerate(names)]
+
+
+def _free_name(index: int, taken: list[str]) -> str:
+    """Returns `result0`, the name of a result without one, or another where a result has been given that one."""
+    name = f"result{index}"
+    while name in taken:
+        name += "_"
+    return name
+
+
+__all__ = ["BUFFERS", "ROLES", "output_names", "signature_of_roles", "wrong_arguments"]

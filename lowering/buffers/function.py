@@ -22,6 +22,7 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.rewriter import Rewriter
 
 from ...core.ir.element_types import byte_size
+from ...core.ir.role_checks import output_names
 from ...core.ir.symbols import value_name
 from ...core.messages.diagnostics import fail
 from ...core.messages.locations import copy_location
@@ -127,12 +128,13 @@ class FunctionBufferizer:
         terminator = self.block.last_op
         assert terminator is not None
         self.outputs: list[tuple[SSAValue, BlockArgument]] = []
+        names = output_names(self.function, len(terminator.operands))
         for i, value in enumerate(terminator.operands):
             if not isinstance(value.type, TensorType):
                 continue
             output = self.block.insert_arg(buffer_of(value.type), self.arena.index)
             output.name_hint = f"result{i}"
-            self.names[output] = self._name_of_result(i)
+            self.names[output] = names[i]
             self.outputs.append((value, output))
             if self.sharing.owns_buffer(value):
                 self.homes.setdefault(self.sharing.first(value), output)
@@ -147,11 +149,6 @@ class FunctionBufferizer:
             warn_of_unused(self.function, self.arguments, taken)
         self.places = {output: donated[argument] for argument, output in taken.items()}
         self.buffers |= taken
-
-    def _name_of_result(self, number: int) -> str:
-        given = self.function.res_attrs
-        name = given.data[number].data.get(NAME) if given is not None and number < len(given.data) else None
-        return name.data if isinstance(name, StringAttr) else f"result{number}"
 
     def _finish(self) -> ArenaPlan:
         requests = separate_buffers(self.requests) if self.separate else self.requests

@@ -17,6 +17,7 @@ from .attributes import NSW
 from .lanes import as_before, carried, passed_on
 from .llvm_body import ConversionTable, LLVMBody
 from .long_loops import LoopLengths
+from .no_vectors import has_no_vectors
 from .pieces import piece_types
 
 LOOP_HINTS = ("vectorize", "no-vectorize", "unroll", "no-unroll")
@@ -210,7 +211,7 @@ def loop_hint(builder: LLVMBody, op: Operation) -> StringAttr | None:
     that passes over NaNs: for some numbers of iterations an assertion of LLVM's vectoriser ends the process.
     """
     hint = op.attributes.get(LOOP_ATTRIBUTE)
-    if hint is None or (hint == StringAttr("vectorize") and _is_maximum_of_numbers(op)):
+    if hint is None or (hint == StringAttr("vectorize") and (_is_maximum_of_numbers(op) or has_no_vectors(op))):
         return StringAttr("no-vectorize")
     if not isinstance(hint, StringAttr) or any(word not in LOOP_HINTS for word in hint.data.split(",")):
         builder.error(f"{LOOP_ATTRIBUTE} is {hint}, expected one of {', '.join(LOOP_HINTS)}")

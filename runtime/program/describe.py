@@ -175,24 +175,6 @@ def _instances(function: Operation, entry: Entry) -> Iterator[Entry]:
         yield Entry(name, tuple(arguments), entry.is_prepare, entry.name)
 
 
-def output_names(function: Operation, count: int) -> list[str]:
-    """Returns the names of the `count` results of an entry on tensors: `stepwell.name`, or `result0` …"""
-    found = function.get_attr_or_prop("res_attrs")
-    given = (
-        [dict(each.data) for each in found if isinstance(each, DictionaryAttr)] if isinstance(found, ArrayAttr) else []
-    )
-    names = [_text(given[index] if index < len(given) else {}, NAME) for index in range(count)]
-    return [name or _free_name(index, names) for index, name in enumerate(names)]
-
-
-def _free_name(index: int, taken: list[str]) -> str:
-    """Returns `result0`, the name of a result without one, or another where a result has been given that one."""
-    name = f"result{index}"
-    while name in taken:
-        name += "_"
-    return name
-
-
 def role_of(attributes: dict[str, Attribute]) -> str:
     """Returns the role that the attributes of an argument give it, empty where they give none."""
     return _text(attributes, ROLE)
