@@ -57,6 +57,8 @@ def _equal_names(function: Operation, attributes: Sequence[Attributes]) -> str |
         seen: dict[tuple[Attribute | None, Attribute], int] = {}
         for number, each in enumerate(all_):
             if (name := each.get(NAME)) is not None:
+                if not isinstance(name, StringAttr):
+                    return f"{what} {number}: '{NAME}' is {name}, expected a text"
                 first = seen.setdefault((each.get(ROLE), name), number)
                 if first != number and each.get(ROLE) in _CALLED:
                     return f"{what}s {first} and {number} are both called {name}"

@@ -219,13 +219,49 @@ def wrong_dims(function: Operation) -> str | None:
     """Returns what is wrong with the named sizes of a function on any level, None when nothing is."""
     entries = entries_of_arguments(function)
     types = function.get_attr_or_prop("function_type")
-    if not any(entries) or not isinstance(types, FunctionType):
+    of_results = _entries_of_results(function)
+    if not (any(entries) or any(of_results)) or not isinstance(types, FunctionType):
         return None
     outputs = types.outputs.data if function.name == "tensor_loop.func" else ()
     shapes = [_shape(type_) for type_ in (*types.inputs.data, *outputs)]
+    entries = entries or [()] * len(shapes)
     if len(shapes) != len(entries):
         return None  # Their own verifiers count arguments.
-    return _wrong_entries(entries, shapes) or sizes_that_differ(entries, shapes)
+    wrong = _wrong_entries(entries, shapes) or sizes_that_differ(entries, shapes)
+    return wrong or (_wrong_results(entries, shapes, of_results, types) if any(of_results) else None)
+
+
+def _entries_of_results(function: Operation) -> list[tuple[str, ...]]:
+    given = function.get_attr_or_prop("res_attrs")
+    if not isinstance(given, ArrayAttr) or function.name == "tensor_loop.func":
+        return []
+    return [entries_of(each.data) if isinstance(each, DictionaryAttr) else () for each in given]
+
+
+def _wrong_results(
+    entries: Sequence[tuple[str, ...]], shapes: Shapes, of_results: Sequence[tuple[str, ...]], types: FunctionType
+) -> str | None:
+    """Returns what is wrong with the sizes of results. They are those of arguments, or follow from them."""
+    sizes = NamedSizes()
+    for each, shape in zip(entries, shapes, strict=True):
+        sizes.bind(each, shape or (), lambda axis: "")
+    plain = {entry for each in entries for entry in each if entry and not is_computed(entry)}
+    for number, (each, type_) in enumerate(zip(of_results, types.outputs.data, strict=False)):
+        shape = _shape(type_) or ()
+        if each and len(each) != len(shape):
+            return f"'{DIMS}' of result {number} has {len(each)} entries, expected {len(shape)}, one per dimension"
+        for axis, entry in enumerate(each):
+            try:
+                names = names_in(entry) if is_computed(entry) else (entry,) if entry else ()
+                if (unknown := next((name for name in names if name not in plain), None)) is not None:
+                    where = f"dimension {axis} of result {number} is '{entry}'"
+                    return f"{where}, but no argument has one named '{unknown}'"
+                wanted = sizes.size(entry) if entry else None
+            except SizeError as error:
+                return f"'{DIMS}' of result {number}: {error}"
+            if wanted is not None and shape[axis] is not None and wanted != shape[axis]:
+                return f"dimension {axis} of result {number} is {shape[axis]}, expected {wanted}: it is '{entry}'"
+    return None
 
 
 def _shape(type_: Any) -> tuple[int | None, ...] | None:

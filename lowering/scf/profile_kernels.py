@@ -123,6 +123,9 @@ class ProfileKernelsPass(StepwellPass):
             return
         if entry is None or SIGNATURE not in entry.attributes or not entry.body.blocks:
             fail(op, f"there is no func.func @{self.entry} with a signature, whose kernels could be measured")
+        if any(isinstance(type_, TensorType) for type_ in (*entry.function_type.inputs, *entry.function_type.outputs)):
+            hint = "the pass is for the scf level, after lower-loops-to-scf"
+            fail(entry, f"@{self.entry} is on tensors, expected one on buffers", hint=hint)
         calls = [each for each in entry.walk() if isinstance(each, func.CallOp)]
         for name in (NOW, ADD, RESET):
             if name in functions:

@@ -8,7 +8,7 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp, TensorType
 from xdsl.ir import Operation
 from xdsl.utils.exceptions import PassFailedException
 
-from ...core.ir.sizes import entries_of_arguments, sizes_that_differ
+from ...core.ir.sizes import entries_of_arguments, sizes_that_differ, wrong_dims
 from ...core.ir.walk import ops_of, walk
 from ...core.messages.diagnostics import OperationError
 from ...core.messages.texts import missing_function
@@ -78,6 +78,8 @@ class SpecializeShapesPass(StepwellPass):
         propagation = Propagation(module)
         propagation.specialize(function, types)
         self.count("specialised functions", propagation.finish())
+        if (reason := wrong_dims(function)) is not None:  # Sizes of results are known now.
+            raise OperationError(function, reason)
 
 
 def static_functions_with_sizes(module: ModuleOp) -> list[func.FuncOp]:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
+import numpy as np
 import pytest
 import stepwell
 from stepwell.core.ir.verification import VerificationError
+from stepwell.core.messages.diagnostics import OperationError, StepwellError
 
 ENTRY = """
 func.func @main({0}, %y: memref<2xf32> {{stepwell.role = "output"{1}}}){2} {{
@@ -28,6 +32,7 @@ WRONG = {
     '%x: memref<?xi8> {stepwell.role = "arena", stepwell.bytes = 64}': "argument 0 is an arena of type memref<?xi8>",
     '%x: memref<2xf32> {stepwell.dims = "n"}': "argument 0: 'stepwell.dims' is \"n\", expected an array with a text",
     "%x: memref<2xf32> {stepwell.dims = [1]}": "argument 0: 'stepwell.dims' is [1 : i64], expected an array with",
+    "%x: memref<2xf32> {stepwell.name = 5}": "argument 0: 'stepwell.name' is 5 : i64, expected a text",
     '%x: memref<2xf32> {stepwell.role = "input", stepwell.name = "a"}, '
     '%z: memref<2xf32> {stepwell.role = "input", stepwell.name = "a"}': 'arguments 0 and 1 are both called "a"',
 }
@@ -77,3 +82,40 @@ def test_a_result_without_a_name_gets_one_that_is_free() -> None:
 def test_an_output_and_an_input_may_have_one_name() -> None:
     argument = '%x: memref<2xf32> {stepwell.role = "input", stepwell.name = "a"}'
     stepwell.compile(ENTRY.format(argument, ', stepwell.name = "a"', ""), cache=False)
+
+
+DIMS = """
+func.func @main(%x: tensor<?x4xf32> {{stepwell.dims = ["n", ""]}}) -> (tensor<?x4xf32> {{stepwell.dims = [{0}]}}) {{
+  %0 = graph.exp %x : (tensor<?x4xf32>) -> tensor<?x4xf32>
+  func.return %0 : tensor<?x4xf32>
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    "entries, message",
+    [
+        ('"n"', "'stepwell.dims' of result 0 has 1 entries, expected 2, one per dimension"),
+        ('"m", ""', "dimension 0 of result 0 is 'm', but no argument has one named 'm'"),
+        ('"= m + 1", ""', "dimension 0 of result 0 is '= m + 1', but no argument has one named 'm'"),
+        ('"= n +", ""', "'stepwell.dims' of result 0: "),
+    ],
+)
+def test_names_of_sizes_of_results(entries: str, message: str) -> None:
+    with pytest.raises(VerificationError) as raised:
+        stepwell.compile(DIMS.format(entries), cache=False)
+    assert message in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    "entries, message",
+    [
+        ('"= n + 1", ""', "dimension 0 of result 0 is 3, expected 4: it is '= n + 1'"),
+        ('"n", "n"', "dimension 1 of result 0 is 4, expected 3: it is 'n'"),
+    ],
+)
+def test_sizes_of_results_are_checked_once_they_are_known(entries: str, message: str) -> None:
+    x = np.ones((3, 4), np.float32)
+    assert stepwell.compile(DIMS.format('"n", ""'), cache=False)(x)[0].shape == (3, 4)
+    with pytest.raises((OperationError, StepwellError), match=re.escape(message)):
+        stepwell.compile(DIMS.format(entries), cache=False)(x)

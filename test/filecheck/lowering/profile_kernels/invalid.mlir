@@ -26,3 +26,10 @@ func.func @no_other_entry_is_measured(%y: memref<4xf32> {stepwell.role = "output
 func.func @main(%y: memref<4xf32> {stepwell.role = "output"}) attributes {stepwell.signature = () -> tensor<4xf32>} {
   func.return
 }
+
+// -----
+
+// expected-error@+1 {{@main is on tensors, expected one on buffers}}
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {stepwell.signature = (tensor<4xf32>) -> tensor<4xf32>} {
+  func.return %x : tensor<4xf32>
+}
