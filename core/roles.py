@@ -162,7 +162,7 @@ COMPOSITE: Final = "graph.composite"
 """The name of the pattern that the body of a function matches."""
 
 PARTITIONED: Final = "graph.partitioned_from"
-"""Of a function made by partitioning: the names of its ops in post-order, each followed by `_`."""
+"""The names of the ops of a function made by partitioning, in post-order, each followed by `_`."""
 
 COMPILER: Final = "graph.compiler"
 """The name of the code generator that is to compile a private function."""
@@ -186,12 +186,12 @@ APART: Final = "graph.apart"
 """Marks a constant that stays an input of the groups that use it, though all of its elements are one number."""
 
 CALIBRATION_MAP: Final = "graph.calibration_map"
-"""Of an entry: for each recorded function `[offset, inputs, outputs]` of each of its calls."""
+"""The map of an entry: for each recorded function `[offset, inputs, outputs]` of each of its calls."""
 
 # Of rules (docs/rewrites.md)
 
 ANY_TYPE: Final = "pattern.any_type"
-"""Of `@pattern`, or of one of its parameters, whose written type then stands for any type."""
+"""Marks `@pattern`, or one of its parameters, whose written type then stands for any type."""
 
 ANY_DTYPE: Final = "pattern.any_dtype"
 """The same for the element type only."""
@@ -201,7 +201,7 @@ ANY_SHAPE: Final = "pattern.any_shape"
 
 PATTERN_ATTRIBUTES: Final = "pattern.attributes"
 """
-Of an op, names for others of its attributes. By `{axis = "a"}` its `axis` may be anything, and `a` in `@replacement` is
+Names for other attributes of an op. By `{axis = "a"}` its `axis` may be anything, and `a` in `@replacement` is
 the same.
 """
 
@@ -209,10 +209,10 @@ NUMERICS_CLASS: Final = "pattern.numerics"
 """The class of a rule: on `@pattern`, on a `pdl.rewrite`, or on a module for all patterns in it."""
 
 EFFECTS: Final = "pattern.effects"
-"""Without a value, of a rule that may erase, move and make ops with effects: at the same places."""
+"""Marks a rule that may erase, move and make ops with effects: at the same places."""
 
 DOC: Final = "pattern.doc"
-"""Of `pdl.rewrite`, a line that says what the rule does."""
+"""The line of a `pdl.rewrite` that says what the rule does."""
 
 # Of a module
 

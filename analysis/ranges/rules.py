@@ -21,7 +21,7 @@ MAX_SPLITS: Final = 4
 """The most choices that are tried inside one another."""
 
 MAX_ROUNDS: Final = 4
-"""How often all facts are gone through to narrow the ranges of atoms."""
+"""The most rounds through all facts that narrow the ranges of atoms."""
 
 Terms = tuple[tuple[int, int], ...]
 System = dict[Terms, int]

@@ -27,7 +27,7 @@ _CALLED: Final = (None, StringAttr("input"), StringAttr("output"))
 """The roles of arguments that callers pass by name."""
 
 BUFFERS: Final = ("input", "output", "weight", "arena")
-"""Those of buffers."""
+"""The roles of buffers."""
 
 Attributes = Mapping[str, Attribute]
 

@@ -94,6 +94,7 @@ OPTIONAL_PACKAGE: Final = {
     "frontends/onnx/attributes.py": "onnx",
     "frontends/onnx/emitting/folding.py": "onnx",
     "frontends/onnx/emitting/shape_arithmetic.py": "onnx",
+    "frontends/onnx/files/masks.py": "onnx",
     "frontends/onnx/files/reading.py": "google onnx",
     "frontends/onnx/files/tensors.py": "onnx",
     "frontends/onnx/schemas.py": "onnx",
