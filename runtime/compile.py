@@ -54,7 +54,8 @@ def compile(
         numerics: `strict` keeps every rounding, `default` allows rules that round differently, `fast` those that may
             lose NaN, inf and -0.
         threads: The most threads. When None, it is `STEPWELL_THREADS` or the number of usable CPUs.
-        weights: A safetensors file or arrays by key, in place of the module's `stepwell.weights`.
+        weights: A safetensors file or arrays by key, in place of the module's `stepwell.weights`. Arrays are copied,
+            those that are read-only are not.
         donate: Names of arguments, or patterns such as `"past_*"`, that a call may overwrite: a result then takes the
             place of the argument and is the array that was given (docs/memory.md).
         target: The machine that schedules and machine code are for, one of docs/targets.md. When None, it is that of

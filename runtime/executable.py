@@ -14,9 +14,9 @@ import numpy as np
 
 from ..core.messages.forks import free_in_children
 from .errors import ArgumentError, ProcessorError, in_order, wrong_count
-from .program.arrays import ArrayType, check_type, from_python
+from .program.arguments import as_arrays
+from .program.arrays import ArrayType, check_type
 from .program.bound_entry import BoundEntry
-from .program.dlpack import as_inputs
 from .program.program import Program
 from .specialisations import Shapes, Specialisations
 
@@ -324,7 +324,7 @@ class Executable:
     def _own(self, arrays: tuple[Any, ...]) -> tuple[Any, ...]:
         """Returns `arrays`, those of other libraries as NumPy arrays over the same memory, numbers as new ones."""
         names = [name for name, _ in self._inputs]
-        return tuple(from_python(as_inputs(arrays, names), [type_ for _, type_ in self._inputs], names))
+        return tuple(as_arrays(arrays, [type_ for _, type_ in self._inputs], names))
 
     def _for(self, arrays: Sequence[Any]) -> BoundEntry:
         """

@@ -26,6 +26,7 @@ from ..core.ir.cloning import clone_op
 from ..core.ir.exact_hash import exact_hash
 from ..core.ir.teardown import take_apart
 from ..core.ir.verification import verify_module
+from ..core.mapped import Stamp
 from ..core.messages.articles import quoted
 from ..core.messages.collector import patient_collector
 from ..core.messages.locations import source_directory
@@ -61,7 +62,8 @@ from .program.describe import (
 )
 from .program.description import Description, DescriptionError
 from .program.program import Program
-from .program.weights import bind_weights
+from .program.weights import bind_weights, given_weights, refuse_idle_file
+from .side_car import check_unchanged, named_side_car, side_car_of, stamp_of_side_car
 from .specialisations import Shapes
 from .stairs import (
     STAIRS,
@@ -106,6 +108,8 @@ class Source:
     progress: bool | None = None
     """The argument `progress` of `compile`."""
     texts: dict[Shapes | None, dict[str, str]] = field(default_factory=dict)
+    stamp: Stamp | None = None
+    """The side-car as it was at the time of `compile`."""
     context: Context = field(default_factory=copy_context)
     """The pass context at the time of `compile`. What is lowered later, for new shapes, is lowered under it."""
 
@@ -197,10 +201,10 @@ class Source:
         The weights of an imported model are in a file whose name is another one in each process.
         """
         told: dict[str, str] = {}
-        file = self.module.attributes.get(WEIGHTS)
-        if isinstance(file, StringAttr):
+        file = named_side_car(self.module)
+        if file is not None:
             with suppress(WeightsError):
-                found = identity_of(open_weights((source_directory(self.module) or Path()) / file.data))
+                found = identity_of(open_weights(file))
                 if found is not None:
                     told[WEIGHTS] = found
         return exact_hash(self.module, told)
@@ -223,6 +227,7 @@ class Source:
         self.context.copy().run(run)
         set_signatures(self.module, self.entry)
         self.written = None
+        self.stamp = stamp_of_side_car(self.module, self.weights)
 
     def donate(self, patterns: Any) -> None:
         """
@@ -297,6 +302,7 @@ class Source:
     def load(self, shapes: Shapes | None) -> Program:
         """Returns the program for `shapes`, from the compile cache when it is there."""
         check_runs_here(self.target)
+        self.side_car()  # Nothing is compiled for weights of another time.
         key = self.key(shapes) if self.use_cache else ""
         if self.use_cache and (kept := self._kept(key)) is not None:
             return kept
@@ -326,14 +332,18 @@ class Source:
             return loaded(description, code, self.arrays_for(description), self.use_cache, self.threads)
 
     def side_car(self) -> Path | None:
-        """Returns the file that weights come from, or None when they are arrays or there are none."""
-        if self.weights is not None:
-            return None if isinstance(self.weights, Mapping) else Path(self.weights)
-        file = self.module.attributes.get(WEIGHTS)
-        return (source_directory(self.module) or Path()) / file.data if isinstance(file, StringAttr) else None
+        """
+        Returns the file that weights come from, or None when they are arrays or there are none.
+
+        Raises WeightsError where it has changed since `compile`.
+        """
+        path = side_car_of(self.module, self.weights)
+        check_unchanged(path, self.stamp)
+        return path
 
     def arrays_for(self, description: Description) -> dict[str, np.ndarray[Any, Any]]:
-        """Returns the weights that native code asks for, by key."""
+        """Returns the weights that native code asks for, by key. Raises the errors of `side_car`."""
+        self.side_car()
         file = self.module.attributes.get(WEIGHTS)
         named = file.data if isinstance(file, StringAttr) else None
         return bind_weights(description, named, source_directory(self.module), self.weights, self.module)
@@ -375,11 +385,15 @@ def read_source(
 
     Raises CompileError where there is no such entry, and the diagnostics of parser and verifier.
     """
-    most_threads, database = thread_count(threads), disk.tuning_database(tuning)
+    most_threads, database, weights = thread_count(threads), disk.tuning_database(tuning), given_weights(weights)
     module, text = _verified(module_or_path)
     set_signatures(module, entry)
+    if isinstance(weights, str | Path):
+        refuse_idle_file(weights, module)
     return Source(
-        *(module, entry, pipeline, use_cache, verify_each, weights), *(most_threads, database, text, threads, progress)
+        *(module, entry, pipeline, use_cache, verify_each, weights),
+        *(most_threads, database, text, threads, progress),
+        stamp=stamp_of_side_car(module, weights),
     )
 
 

@@ -47,6 +47,7 @@ def trace(
     if not _is_graph(functions(source.module)[source.entry]):
         return trace_loops(source, bound, arrays, tolerance)
     graph, rest = _graph(source, shapes)
+    source.side_car()  # It is an error where the file has changed.
     weights = reference_weights(source.module, source.weights)
     exposing, values = _exposing(graph, source.entry)
     names = [_name(value) for value in values]

@@ -65,6 +65,7 @@ class SizedEntry(BoundEntry):
         if len(arrays) != len(self._inputs):
             raise self._wrong_count(arrays)
         arrays = self._as_arrays(arrays)
+        outputs = self._as_written(outputs) if given else outputs
         sizes_of_call([argument for _, argument in (*self._inputs, *self._outputs)], (*arrays, *outputs))
         status = self._run_slowly(arrays, outputs, given, None)
         if status != 0:

@@ -111,6 +111,7 @@ SUBROOMS: Final[dict[str, tuple[str, ...]]] = {
         "looking",
         "exporting",
         "source",
+        "side_car",
         "machine_code",
         "stairs",
         "specialisations",
