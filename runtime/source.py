@@ -18,7 +18,6 @@ from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAtt
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
-from xdsl.traits import SymbolOpInterface
 from xdsl.utils.exceptions import DiagnosticException
 
 from ..core.codegens import COMPILER, registrations_fingerprint
@@ -27,7 +26,6 @@ from ..core.ir.exact_hash import exact_hash
 from ..core.ir.teardown import take_apart
 from ..core.ir.verification import verify_module
 from ..core.mapped import Stamp
-from ..core.messages.articles import quoted
 from ..core.messages.collector import patient_collector
 from ..core.messages.locations import source_directory
 from ..core.messages.stages import stage
@@ -36,7 +34,7 @@ from ..core.passes.instrument import Instrument
 from ..core.passes.pipelines import run_pipeline
 from ..core.passes.progress import PassProgress
 from ..core.roles import DONATED, PRIMITIVE, WEIGHTS
-from ..core.text.parsing import make_context, named_text, parse_text
+from ..core.text.parsing import make_context
 from ..core.weights import WeightsError, identity_of, open_weights
 from ..lazy_dataclass import dataclass
 from ..machine.code_target import CodeTarget
@@ -46,6 +44,7 @@ from . import cache as disk
 from .donation import donated_numbers
 from .errors import CompileError
 from .external_code.external import LinkedExternals
+from .modules import copy_of, verified_module
 from .native.jit import LinkError, assembly, describe_host, describe_target
 from .native.targets import check_runs_here, code_target
 from .native.threads import thread_count
@@ -127,9 +126,9 @@ class Source:
         """
         Returns this program with schedules and machine code for the machine `name`.
 
-        Raises `StepwellError` for a name that is not known.
+        Raises `StepwellError` for a name that is not known, CompileError for what is no name.
         """
-        machine_named(name)
+        check_target(name)
         context = self.context.copy()
         context.run(set_config, {"target": name})
         return replace(self, context=context, texts={})
@@ -360,12 +359,23 @@ class Source:
             except DiagnosticException:
                 if level in kept.texts:
                     return kept.texts[level]  # With `?` there is a graph, but no lower level.
+                if shapes is None and self.has_unknown_sizes:
+                    raise CompileError(
+                        f"@{self.entry} takes arrays of unknown sizes (?): give shapes=, one per input"
+                    ) from None
                 raise
             self.texts[shapes] = kept.texts | {"llvm-ir": text}
         texts = self.texts[shapes]
         if level == "asm" and level not in texts:
             texts["asm"] = assembly(texts["llvm-ir"], self.code_target)
         return texts[level]
+
+
+def check_target(name: Any) -> None:
+    """Raises `StepwellError` for the name of a machine that is not known, CompileError for what is no name."""
+    if not isinstance(name, str):
+        raise CompileError(f"the target is {name!r}, expected the name of a machine (docs/targets.md)")
+    machine_named(name)
 
 
 def read_source(
@@ -386,7 +396,7 @@ def read_source(
     Raises CompileError where there is no such entry, and the diagnostics of parser and verifier.
     """
     most_threads, database, weights = thread_count(threads), disk.tuning_database(tuning), given_weights(weights)
-    module, text = _verified(module_or_path)
+    module, text = verified_module(module_or_path)
     set_signatures(module, entry)
     if isinstance(weights, str | Path):
         refuse_idle_file(weights, module)
@@ -395,34 +405,6 @@ def read_source(
         *(most_threads, database, text, threads, progress),
         stamp=stamp_of_side_car(module, weights),
     )
-
-
-def _verified(module_or_path: Operation | str | Path) -> tuple[ModuleOp, tuple[str, str] | None]:
-    """Returns a verified module of our own, and the name and text that it was read from, if it was."""
-    if not isinstance(module_or_path, Operation):
-        name, text = named_text(module_or_path)
-        module = parse_text(make_context(), text, name)
-        verify_module(module, sources={name: text})
-        return module, (name, text)
-    module = copy_of(module_or_path) if isinstance(module_or_path, ModuleOp) else _module_of(module_or_path)
-    verify_module(module)
-    return module, None
-
-
-def _module_of(function: Operation) -> ModuleOp:
-    """Returns a module of a copy of one function. Raises CompileError for an op of another kind."""
-    if not function.has_trait(SymbolOpInterface, value_if_unregistered=False):
-        raise CompileError(f"found {quoted(function.name)}, expected a module, a function, a path or program text")
-    copy = clone_op(function)
-    copy.location = function.location
-    return ModuleOp([copy])
-
-
-def copy_of(module: ModuleOp) -> ModuleOp:
-    """Returns a clone that has the location of `module`, which `clone` leaves out."""
-    copy = clone_op(module)
-    copy.location = module.location
-    return copy
 
 
 def own_code(module: ModuleOp, function: str) -> Callable[..., Any]:

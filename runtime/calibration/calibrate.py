@@ -28,9 +28,9 @@ from ...rewrites.calibration.statistics import save_statistics as save_statistic
 from ...rewrites.simplify.remove_unused_functions import RemoveUnusedFunctionsPass
 from ..compile import compile
 from ..errors import ArgumentError
+from ..modules import copy_of
 from ..program.describe import array_type, functions, input_names
 from ..program.weights import reference_weights
-from ..source import copy_of
 from .batches import CalibrationWarning as CalibrationWarning
 from .batches import arguments_of, checked_batches, in_batch, left_out
 

@@ -25,10 +25,11 @@ from ...reference.run import ReferenceRunError
 from ...reference.run import run as run_reference
 from ...rewrites.calibration.expose_values import ExposeValuesPass, exposed_values
 from ..errors import CompileError
+from ..modules import copy_of
 from ..program.bound_entry import BoundEntry
 from ..program.describe import functions
 from ..program.weights import reference_weights
-from ..source import Source, copy_of
+from ..source import Source
 from ..specialisations import Shapes
 from .trace_loops import trace_loops
 from .values import Array, Trace, compared

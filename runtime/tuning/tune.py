@@ -19,9 +19,9 @@ from ...core.text.parsing import make_context, parse
 from ...machine.named import machine_named
 from ...schedule.tuned.kernels import Kernel, kernels_of
 from ..errors import CompileError
+from ..modules import copy_of
 from ..native.targets import check_runs_here
 from ..native.threads import thread_count
-from ..source import copy_of
 from ..stairs import chosen_pipeline, set_signatures
 from .database import Database
 from .job import Measure

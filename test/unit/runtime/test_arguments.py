@@ -44,7 +44,7 @@ def test_no_number_of_a_list_is_rounded_in_silence() -> None:
         ("ui8", [2**60, 1], 2**60),
         ("i32", [1e18, 1.5], r"1e\+18"),
     ):
-        with pytest.raises(ArgumentError, match=f"argument 'x' holds {blamed}.*, which tensor<2x{dtype}> does not have"):
+        with pytest.raises(ArgumentError, match=f"argument 'x' holds {blamed}.*, which tensor<2x{dtype}> does not"):
             same(dtype, "2x")(given)
     with pytest.raises(ArgumentError, match="argument 'x' holds object, expected numbers of type tensor<2xf32>"):
         same("f32", "2x")([None, 1])
@@ -87,7 +87,7 @@ def test_other_subclasses_are_arguments_and_outputs() -> None:
 def test_masked_arrays_are_refused(size: str) -> None:
     exe, given = same("f32", f"{size}x"), np.ones(4, np.float32)
     masked = np.ma.array(given, mask=[1, 0, 0, 0])
-    with pytest.raises(ArgumentError, match=r"argument 'x' has a mask, expected .*; array\.filled\(…\) gives the masked"):
+    with pytest.raises(ArgumentError, match=r"argument 'x' has a mask, expected .*; array\.filled\(…\) gives"):
         exe(masked)
     with pytest.raises(ArgumentError, match="output 'result0' has a mask"):
         exe.run_into([masked], given + 1)
