@@ -48,9 +48,10 @@ def is_integer(value: Any) -> bool:
 
 
 def check_rounds(rounds: Any) -> None:
-    """Raises ArgumentError unless a number of rounds is None or at least 1."""
+    """Raises ArgumentError unless a number of rounds is None or an integer of at least 1."""
     if rounds is not None and (not is_integer(rounds) or rounds < 1):
-        raise ArgumentError(f"the number of rounds is {rounds!r}, expected an integer of at least 1")
+        expected = "at least 1" if is_integer(rounds) else "an integer"
+        raise ArgumentError(f"the number of rounds is {rounds!r}, expected {expected}")
 
 
 def check_tolerance(tolerance: Any) -> None:

@@ -66,7 +66,7 @@ def test_shapes_rounds_and_tolerance() -> None:
         exe.prepare(((2, 7),))
     with pytest.raises(ArgumentError, match="the shape of 'x' has size -1, expected an integer from 0"):
         exe.ir("scf", ((-1, 8),))
-    with pytest.raises(ArgumentError, match="the number of rounds is 1.5, expected an integer of at least 1"):
+    with pytest.raises(ArgumentError, match="the number of rounds is 1.5, expected an integer"):
         exe.profile(x, rounds=1.5)  # pyright: ignore[reportArgumentType]
     with pytest.raises(ArgumentError, match="the tolerance is 'x', expected a number of at least 0"):
         exe.trace(x, tolerance="x")  # pyright: ignore[reportArgumentType]

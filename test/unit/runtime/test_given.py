@@ -89,7 +89,9 @@ def test_a_level_below_the_graph_asks_for_shapes() -> None:
 def test_rounds_tolerance_and_machines(tmp_path: Path) -> None:
     exe, x = stepwell.compile(RELU), np.ones((2, 4), np.float32)
     for rounds in (0, -1, 1.5, True, "x"):
-        with pytest.raises(ArgumentError, match=f"the number of rounds is {rounds!r}, expected an integer of at least"):
+        with pytest.raises(
+            ArgumentError, match=f"the number of rounds is {rounds!r}, expected (at least 1|an integer)"
+        ):
             exe.profile(x, rounds=rounds)  # pyright: ignore[reportArgumentType]
     for tolerance in (-1, float("nan"), "x", True):
         with pytest.raises(ArgumentError, match=f"the tolerance is {tolerance!r}, expected a number of at least 0"):
