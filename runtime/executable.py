@@ -18,6 +18,7 @@ from .program.arguments import as_arrays
 from .program.arrays import ArrayType, check_type
 from .program.bound_entry import BoundEntry
 from .program.program import Program
+from .program.results import Results
 from .program.shapes import check_rounds, check_tolerance, checked_shapes
 from .specialisations import Shapes, Specialisations
 
@@ -109,7 +110,7 @@ class Executable:
             )
         return executable_of(source().for_entry(name))
 
-    def __call__(self, /, *arrays: Any, **named: Any) -> tuple[Any, ...]:
+    def __call__(self, /, *arrays: Any, **named: Any) -> Results:
         """
         Returns the results, newly allocated. Contiguous inputs are not copied. Arrays of other libraries are read by
         DLPack.

@@ -22,6 +22,7 @@ from ...runtime.compile import compile as compile_module
 from ...runtime.donation import donated_numbers
 from ...runtime.errors import CompileError, in_order, wrong_count
 from ...runtime.executable import Executable
+from ...runtime.program.results import Results
 from ...runtime.program.shapes import check_rounds, check_tolerance, checked_shapes
 from ...runtime.specialisations import Shapes
 from ...te.dtypes import numpy_dtype
@@ -149,7 +150,7 @@ class OnnxExecutable(Executable):
         """The inputs whose values are part of a program, as far as is known by now."""
         return tuple(each.name for each in self._free if each.name in self._values)
 
-    def __call__(self, /, *arrays: Any, **named: Any) -> tuple[Any, ...]:
+    def __call__(self, /, *arrays: Any, **named: Any) -> Results:
         """
         Returns the results, newly allocated. Raises ArgumentError for arrays that do not fit, ExecutionError when the
         program fails.

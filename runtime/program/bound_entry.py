@@ -16,7 +16,7 @@ from .arrays import LARGE, aligned_bytes, check_input, check_output
 from .description import Argument, Entry
 from .fastcall import MISFIT, FastEntry, Passed, RunInto, fast_entry
 from .lending import Lender
-from .results import results_type
+from .results import Results, results_type
 
 if TYPE_CHECKING:
     from ..native.jit import NativeLibrary
@@ -73,7 +73,7 @@ class BoundEntry:
             if size >= LARGE:
                 self._lender.expect(size)
         self._large = any(size >= LARGE for size in self._sizes)
-        self._named = tuple if once else results_type(tuple(a.name for _, a in self._outputs))
+        self._named: Any = tuple if once else results_type(tuple(a.name for _, a in self._outputs))
         self._free_arenas: deque[int] = deque()
         self._arena_memory: list[Array] = []
         self._fast_entry = None if once else self._make_fast()
@@ -107,11 +107,11 @@ class BoundEntry:
                 return self.run_into
         return self._fast_entry.run_into(memory, self.run_into, self.program.fail)
 
-    def __call__(self, *arrays: Any) -> tuple[Array, ...]:
+    def __call__(self, *arrays: Any) -> Results:
         """Returns the results for `arrays`, newly allocated."""
         return self.call(arrays)
 
-    def call(self, arrays: Sequence[Any]) -> tuple[Array, ...]:
+    def call(self, arrays: Sequence[Any]) -> Results:
         """Returns the results for `arrays`, newly allocated."""
         if self._large and arrays and type(arrays[0]) is np.ndarray:
             outputs = self._named(self._placed(arrays[0]))

@@ -13,6 +13,7 @@ from .arrays import LARGE, check_type
 from .bound_entry import Array, BoundEntry, Owner
 from .description import Argument, Entry
 from .fastcall import RunInto
+from .results import Results
 
 
 class DonatingEntry(BoundEntry):
@@ -32,7 +33,7 @@ class DonatingEntry(BoundEntry):
     def native_run_into(self) -> RunInto:
         return self.run_into
 
-    def call(self, arrays: Sequence[Any]) -> tuple[Array, ...]:
+    def call(self, arrays: Sequence[Any]) -> Results:
         """Returns the results. Those in the places of donated arrays are these arrays, unless they were copied."""
         arrays = self._all_as_arrays(arrays)
         outputs = [self._result(number, place, arrays) for number, place in enumerate(self._places)]

@@ -54,7 +54,7 @@ class Lies(np.ndarray):
     """Says that it is larger than it is, and of another type."""
 
     @property
-    def shape(self) -> Any:
+    def shape(self) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
         return (1 << 20,)
 
     @property
@@ -86,7 +86,7 @@ def test_other_subclasses_are_arguments_and_outputs() -> None:
 @pytest.mark.parametrize("size", ["4", "?"])
 def test_masked_arrays_are_refused(size: str) -> None:
     exe, given = same("f32", f"{size}x"), np.ones(4, np.float32)
-    masked = np.ma.array(given, mask=[1, 0, 0, 0])
+    masked = np.ma.array(given, mask=[True, False, False, False])
     with pytest.raises(ArgumentError, match=r"argument 'x' has a mask, expected .*; array\.filled\(…\) gives"):
         exe(masked)
     with pytest.raises(ArgumentError, match="output 'result0' has a mask"):

@@ -102,3 +102,8 @@ def test_integers_that_are_out_of_range(exe: stepwell.Executable):
     for wrong in ([1.5, 2, 3], [2**31, 0, 0], [float("nan"), 0, 0], [True, False, True]):
         with pytest.raises(ArgumentError, match="argument 'i' holds"):
             exe["second"](wrong)
+
+
+def test_type_checkers_know_that_results_have_names() -> None:
+    for kind in (stepwell.Executable, OnnxExecutable):
+        assert get_type_hints(kind.__call__, vars(executable) | vars(compiled))["return"] is Results
