@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import pickle
-from typing import Any
+from typing import Any, get_type_hints
 
 import numpy as np
 import pytest
 import stepwell
-from stepwell.runtime import ArgumentError
+from stepwell.frontends import OnnxExecutable
+from stepwell.frontends.onnx import compiled
+from stepwell.runtime import ArgumentError, executable
+from stepwell.runtime.program.results import Results
 
 TEXT = """
 func.func @main(%x: tensor<2x3xf32>, %s: tensor<f32>) -> tensor<2x3xf32> {
