@@ -61,6 +61,8 @@ class Calibrator:
         cache: bool = True,
         weights: str | Path | Mapping[str, Any] | None = None,
     ):
+        if not isinstance(entry, str):
+            raise ArgumentError(f"the entry is {entry!r}, expected the name of a function")
         self.entry = entry
         self.warnings: list[Diagnostic] = []
         self.module = self._calibration_module(module_or_path, recursive, multi)

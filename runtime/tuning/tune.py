@@ -88,7 +88,7 @@ def tune(
     Raises StepwellError, CompileError, or the diagnostics of parser, verifier and passes. A schedule never does.
     """
     check_numbers(trials, seconds, timeout, jobs, seed)
-    check_choices(numerics, executor)
+    check_choices(numerics, executor, opt_level, target, database)
     check_measure(measure)
     if measure is measure_job and executor is None and not replay:
         check_runs_here(target)
