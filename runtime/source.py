@@ -356,13 +356,15 @@ class Source:
             try:
                 with self.watch() as progress:
                     _, text = self.lower(shapes, kept, progress)
-            except DiagnosticException:
+            except DiagnosticException as error:
                 if level in kept.texts:
                     return kept.texts[level]  # With `?` there is a graph, but no lower level.
                 if shapes is None and self.has_unknown_sizes:
+                    hint = getattr(getattr(error, "diagnostic", None), "hint", None)
                     raise CompileError(
                         f"@{self.entry} takes arrays of unknown sizes (?): give shapes=, one per input"
-                    ) from None
+                        + (f"\nhint: {hint}" if hint else "")
+                    ) from error
                 raise
             self.texts[shapes] = kept.texts | {"llvm-ir": text}
         texts = self.texts[shapes]
