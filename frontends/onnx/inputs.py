@@ -66,8 +66,8 @@ class Inputs:
                 kind = with_article(type(value).__name__)
                 fail(self._model, f"the value given to input '{name}' is {kind}, expected a numpy array")
         for name, size in self._fixed.dims.items():
-            if not is_integer(size) or size < 0:
-                fail(self._model, f"the size given to '{name}' is {size!r}, expected an integer of at least 0")
+            if not is_integer(size):
+                fail(self._model, f"the size given to '{name}' is {size!r}, expected an integer")
 
     def check_used(self) -> None:
         """
