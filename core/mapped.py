@@ -86,6 +86,14 @@ def map_file(path: str | Path, expected: Stamp | None = None) -> MappedFile:
             return known
 
 
+def stamp_of(path: str | Path) -> Stamp | None:
+    """Returns a file as it is now, or `None` where there is none."""
+    try:
+        return _stamp_of(path, os.stat(path))
+    except (OSError, ValueError):  # a name with a NUL is a ValueError
+        return None
+
+
 def _stamp_of(path: str | Path, status: os.stat_result) -> Stamp:
     return Stamp(Path(path), status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
 

@@ -18,7 +18,8 @@ from ..core.passes.sequential import Sequential
 from ..core.plugins import registry
 from .errors import CompileError
 from .executable import Executable, executable_of
-from .source import read_source
+from .program.shapes import is_integer
+from .source import check_target, read_source
 from .stairs import NUMERICS, chosen_pipeline, what_is_left_out
 
 if TYPE_CHECKING:
@@ -54,7 +55,8 @@ def compile(
         numerics: `strict` keeps every rounding, `default` allows rules that round differently, `fast` those that may
             lose NaN, inf and -0.
         threads: The most threads. When None, it is `STEPWELL_THREADS` or the number of usable CPUs.
-        weights: A safetensors file or arrays by key, in place of the module's `stepwell.weights`.
+        weights: A safetensors file or arrays by key, in place of the module's `stepwell.weights`. Arrays are copied,
+            those that are read-only are not.
         donate: Names of arguments, or patterns such as `"past_*"`, that a call may overwrite: a result then takes the
             place of the argument and is the array that was given (docs/memory.md).
         target: The machine that schedules and machine code are for, one of docs/targets.md. When None, it is that of
@@ -68,10 +70,7 @@ def compile(
 
     Raises CompileError, or the diagnostics of parser, verifier and passes.
     """
-    if numerics not in NUMERICS:
-        raise CompileError(f"numerics is {numerics!r}, expected one of {', '.join(NUMERICS)}")
-    if opt_level not in range(4):
-        raise CompileError(f"opt_level is {opt_level!r}, expected 0, 1, 2 or 3")
+    check_options(opt_level, numerics, target, tuning)
     before, text = divided(pipeline)
     if (front_end := _front_end(module_or_path)) is not None:
         _check_for_front_end(entry, weights, bool(before))
@@ -102,14 +101,28 @@ def compile(
         return executable_of(source)
 
 
+def check_options(opt_level: Any, numerics: Any, target: Any, tuning: Any) -> None:
+    """Raises CompileError for options that `compile` does not have, StepwellError for an unknown machine."""
+    if numerics not in NUMERICS:
+        raise CompileError(f"numerics is {numerics!r}, expected one of {', '.join(NUMERICS)}")
+    if not is_integer(opt_level) or opt_level not in range(4):
+        raise CompileError(f"opt_level is {opt_level!r}, expected 0, 1, 2 or 3")
+    if target is not None:
+        check_target(target)
+    if not isinstance(tuning, bool | str | Path | None):
+        raise CompileError(f"tuning is {tuning!r}, expected a tuning database, False or None")
+
+
 def divided(pipeline: str | ModulePass | Sequence[ModulePass | str] | None) -> tuple[list[ModulePass], str | None]:
     """
     Returns the passes of a pipeline up to the last one that is an object, and the text of those that follow.
 
-    Raises StepwellError for what is neither a pass nor text.
+    Raises StepwellError for what is neither a pass nor text, CompileError for what is no pipeline at all.
     """
     if pipeline is None or isinstance(pipeline, str):
         return [], pipeline
+    if not isinstance(pipeline, ModulePass | list | tuple):
+        raise CompileError(f"pipeline is {pipeline!r}, expected text, a pass, or a list of these")
     parts = [pipeline] if isinstance(pipeline, ModulePass) else list(pipeline)
     end = max((index + 1 for index, each in enumerate(parts) if not isinstance(each, str)), default=0)
     return list(Sequential(parts[:end], name="pipeline").parts), ",".join(map(str, parts[end:]))

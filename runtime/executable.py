@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from threading import Lock
@@ -14,10 +14,12 @@ import numpy as np
 
 from ..core.messages.forks import free_in_children
 from .errors import ArgumentError, ProcessorError, in_order, wrong_count
-from .program.arrays import ArrayType, check_type, from_python
+from .program.arguments import as_arrays
+from .program.arrays import ArrayType, check_type
 from .program.bound_entry import BoundEntry
-from .program.dlpack import as_inputs
 from .program.program import Program
+from .program.results import Results
+from .program.shapes import check_rounds, check_tolerance, checked_shapes
 from .specialisations import Shapes, Specialisations
 
 # Modules that calls do not need are imported inside methods, since they take long to load.
@@ -108,7 +110,7 @@ class Executable:
             )
         return executable_of(source().for_entry(name))
 
-    def __call__(self, /, *arrays: Any, **named: Any) -> tuple[Any, ...]:
+    def __call__(self, /, *arrays: Any, **named: Any) -> Results:
         """
         Returns the results, newly allocated. Contiguous inputs are not copied. Arrays of other libraries are read by
         DLPack.
@@ -156,7 +158,7 @@ class Executable:
 
         A program with `?` needs the `shapes` of its inputs for any level below the graph.
         """
-        return self._text_of(level, shapes)
+        return self._text_of(level, self._shapes(shapes))
 
     @property
     def memory(self) -> Memory:
@@ -172,7 +174,8 @@ class Executable:
         from ..analysis.memory import memory_of
         from ..core.text.parsing import make_context, parse_text
 
-        return memory_of(parse_text(make_context(), self._text_of("scf", shapes)), self.entry)
+        text = self._text_of("scf", self._shapes(shapes))
+        return memory_of(parse_text(make_context(), text), self.entry)
 
     def export(
         self,
@@ -197,7 +200,7 @@ class Executable:
         """
         from .exporting.export import export
 
-        return export(self._source(), Path(path), header, target, threads, shapes)
+        return export(self._source(), Path(path), header, target, threads, self._shapes(shapes))
 
     def save(self, path: str | Path, *, cpu: Sequence[str] = (), prepared: bool = True) -> None:
         """
@@ -217,17 +220,23 @@ class Executable:
         from .saving.writing import save
 
         names = [cpu] if isinstance(cpu, str) else cpu
+        if not isinstance(names, list | tuple) or not all(isinstance(name, str) for name in names):
+            raise ArgumentError(f"cpu is {cpu!r}, expected names of machines (docs/targets.md)")
         save(
             *(self._source(), self.entry_names, self._inputs, self._outputs, self.programs()),
             *(path, names, prepared),
         )
 
     def prepare(self, shapes: Shapes) -> None:
-        """Compiles or loads a program with `?` for inputs of these `shapes`, before a call has them."""
+        """
+        Compiles or loads a program with `?` for inputs of these `shapes`, before a call has them.
+
+        Raises ArgumentError for shapes that do not fit.
+        """
+        known = checked_shapes(shapes, self._inputs, f"'{self.entry}'")
         with self._compile_lock:
-            if self._bound is None and self.specialisations.find(shapes) is None:
-                start = time.perf_counter()
-                self.specialisations.add(shapes, self._load(shapes).entry(self.entry), time.perf_counter() - start)
+            if self._bound is None and self.specialisations.find(known) is None:
+                self._specialise(known)
 
     def profile(self, *arrays: Any, rounds: int | None = None) -> Profile:
         """
@@ -240,12 +249,14 @@ class Executable:
         """
         from .looking.profile import measuring_program
 
+        check_rounds(rounds)
         arrays = self._own(arrays)
         self._check(arrays)
         shapes = None if self._program is not None else tuple([array.shape for array in arrays])
         with self._compile_lock:
             if shapes not in self._measuring:
-                self._measuring[shapes] = measuring_program(self._source(), shapes)
+                with _about_arguments():
+                    self._measuring[shapes] = measuring_program(self._source(), shapes)
         return self._measuring[shapes].run(arrays, rounds)
 
     def trace(self, *arrays: Any, tolerance: float | None = None) -> Trace:
@@ -259,6 +270,7 @@ class Executable:
         """
         from .looking.trace import trace
 
+        check_tolerance(tolerance)
         arrays = self._own(arrays)
         self._check(arrays)
         if self._bound is not None:
@@ -305,7 +317,7 @@ class Executable:
         """
         from .looking.showing import loops_to_schedule
 
-        return loops_to_schedule(self._source(), shapes, check, seed)
+        return loops_to_schedule(self._source(), self._shapes(shapes), check, seed)
 
     def _shown_text(self) -> str:
         """Returns what `show` prints: the signature and the program as it was given to `compile`."""
@@ -324,7 +336,7 @@ class Executable:
     def _own(self, arrays: tuple[Any, ...]) -> tuple[Any, ...]:
         """Returns `arrays`, those of other libraries as NumPy arrays over the same memory, numbers as new ones."""
         names = [name for name, _ in self._inputs]
-        return tuple(from_python(as_inputs(arrays, names), [type_ for _, type_ in self._inputs], names))
+        return tuple(as_arrays(arrays, [type_ for _, type_ in self._inputs], names))
 
     def _for(self, arrays: Sequence[Any]) -> BoundEntry:
         """
@@ -339,10 +351,19 @@ class Executable:
         with self._compile_lock:
             if (known := self.specialisations.find(shapes)) is not None:
                 return known
-            start = time.perf_counter()
+            return self._specialise(shapes)
+
+    def _specialise(self, shapes: Shapes) -> BoundEntry:
+        """Compiles the entry for `shapes`. Raises ArgumentError where these do not fit each other."""
+        start = time.perf_counter()
+        with _about_arguments():
             bound = self._load(shapes).entry(self.entry)
-            self.specialisations.add(shapes, bound, time.perf_counter() - start)
+        self.specialisations.add(shapes, bound, time.perf_counter() - start)
         return bound
+
+    def _shapes(self, shapes: Shapes | None) -> Shapes | None:
+        """Returns what callers give as shapes, checked."""
+        return None if shapes is None else checked_shapes(shapes, self._inputs, f"'{self.entry}'")
 
     def _check(self, arrays: Sequence[Any]) -> None:
         """Raises ArgumentError when `arrays` are not of the declared types, which may have `?`."""
@@ -350,6 +371,18 @@ class Executable:
             raise wrong_count(f"'{self.entry}'", [name for name, _ in self._inputs], arrays)
         for value, (name, type_) in zip(arrays, self._inputs, strict=True):
             check_type(value, type_, name)
+
+
+@contextmanager
+def _about_arguments() -> Iterator[None]:
+    """Makes an error of the pass that gives a program its sizes an ArgumentError: the arguments do not agree."""
+    try:
+        yield
+    except Exception as error:
+        failed = getattr(error, "failed_pass", None)  # of whatever class passes raise
+        if failed is None or failed.pass_.name != "specialize-shapes":
+            raise
+        raise ArgumentError(str(error)) from error
 
 
 def executable_of(source: Source) -> Executable:

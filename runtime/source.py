@@ -18,7 +18,6 @@ from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAtt
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
-from xdsl.traits import SymbolOpInterface
 from xdsl.utils.exceptions import DiagnosticException
 
 from ..core.codegens import COMPILER, registrations_fingerprint
@@ -27,7 +26,7 @@ from ..core.ir.exact_hash import exact_hash
 from ..core.ir.role_checks import output_names
 from ..core.ir.teardown import take_apart
 from ..core.ir.verification import verify_module
-from ..core.messages.articles import quoted
+from ..core.mapped import Stamp
 from ..core.messages.collector import patient_collector
 from ..core.messages.locations import source_directory
 from ..core.messages.stages import stage
@@ -36,7 +35,7 @@ from ..core.passes.instrument import Instrument
 from ..core.passes.pipelines import run_pipeline
 from ..core.passes.progress import PassProgress
 from ..core.roles import DONATED, PRIMITIVE, WEIGHTS
-from ..core.text.parsing import make_context, named_text, parse_text
+from ..core.text.parsing import make_context
 from ..core.weights import WeightsError, identity_of, open_weights
 from ..lazy_dataclass import dataclass
 from ..machine.code_target import CodeTarget
@@ -46,6 +45,7 @@ from . import cache as disk
 from .donation import donated_numbers
 from .errors import CompileError
 from .external_code.external import LinkedExternals
+from .modules import copy_of, verified_module
 from .native.jit import LinkError, assembly, describe_host, describe_target
 from .native.targets import check_runs_here, code_target
 from .native.threads import thread_count
@@ -61,7 +61,8 @@ from .program.describe import (
 )
 from .program.description import Description, DescriptionError
 from .program.program import Program
-from .program.weights import bind_weights
+from .program.weights import bind_weights, given_weights, refuse_idle_file
+from .side_car import check_unchanged, named_side_car, side_car_of, stamp_of_side_car
 from .specialisations import Shapes
 from .stairs import (
     STAIRS,
@@ -106,6 +107,8 @@ class Source:
     progress: bool | None = None
     """The argument `progress` of `compile`."""
     texts: dict[Shapes | None, dict[str, str]] = field(default_factory=dict)
+    stamp: Stamp | None = None
+    """The side-car as it was at the time of `compile`."""
     context: Context = field(default_factory=copy_context)
     """The pass context at the time of `compile`. What is lowered later, for new shapes, is lowered under it."""
 
@@ -123,9 +126,9 @@ class Source:
         """
         Returns this program with schedules and machine code for the machine `name`.
 
-        Raises `StepwellError` for a name that is not known.
+        Raises `StepwellError` for a name that is not known, CompileError for what is no name.
         """
-        machine_named(name)
+        check_target(name)
         context = self.context.copy()
         context.run(set_config, {"target": name})
         return replace(self, context=context, texts={})
@@ -197,10 +200,10 @@ class Source:
         The weights of an imported model are in a file whose name is another one in each process.
         """
         told: dict[str, str] = {}
-        file = self.module.attributes.get(WEIGHTS)
-        if isinstance(file, StringAttr):
+        file = named_side_car(self.module)
+        if file is not None:
             with suppress(WeightsError):
-                found = identity_of(open_weights((source_directory(self.module) or Path()) / file.data))
+                found = identity_of(open_weights(file))
                 if found is not None:
                     told[WEIGHTS] = found
         return exact_hash(self.module, told)
@@ -223,6 +226,7 @@ class Source:
         self.context.copy().run(run)
         set_signatures(self.module, self.entry)
         self.written = None
+        self.stamp = stamp_of_side_car(self.module, self.weights)
 
     def donate(self, patterns: Any) -> None:
         """
@@ -297,6 +301,7 @@ class Source:
     def load(self, shapes: Shapes | None) -> Program:
         """Returns the program for `shapes`, from the compile cache when it is there."""
         check_runs_here(self.target)
+        self.side_car()  # Nothing is compiled for weights of another time.
         key = self.key(shapes) if self.use_cache else ""
         if self.use_cache and (kept := self._kept(key)) is not None:
             return kept
@@ -326,14 +331,18 @@ class Source:
             return loaded(description, code, self.arrays_for(description), self.use_cache, self.threads)
 
     def side_car(self) -> Path | None:
-        """Returns the file that weights come from, or None when they are arrays or there are none."""
-        if self.weights is not None:
-            return None if isinstance(self.weights, Mapping) else Path(self.weights)
-        file = self.module.attributes.get(WEIGHTS)
-        return (source_directory(self.module) or Path()) / file.data if isinstance(file, StringAttr) else None
+        """
+        Returns the file that weights come from, or None when they are arrays or there are none.
+
+        Raises WeightsError where it has changed since `compile`.
+        """
+        path = side_car_of(self.module, self.weights)
+        check_unchanged(path, self.stamp)
+        return path
 
     def arrays_for(self, description: Description) -> dict[str, np.ndarray[Any, Any]]:
-        """Returns the weights that native code asks for, by key."""
+        """Returns the weights that native code asks for, by key. Raises the errors of `side_car`."""
+        self.side_car()
         file = self.module.attributes.get(WEIGHTS)
         named = file.data if isinstance(file, StringAttr) else None
         return bind_weights(description, named, source_directory(self.module), self.weights, self.module)
@@ -347,15 +356,28 @@ class Source:
             try:
                 with self.watch() as progress:
                     _, text = self.lower(shapes, kept, progress)
-            except DiagnosticException:
+            except DiagnosticException as error:
                 if level in kept.texts:
                     return kept.texts[level]  # With `?` there is a graph, but no lower level.
+                if shapes is None and self.has_unknown_sizes:
+                    hint = getattr(getattr(error, "diagnostic", None), "hint", None)
+                    raise CompileError(
+                        f"@{self.entry} takes arrays of unknown sizes (?): give shapes=, one per input"
+                        + (f"\nhint: {hint}" if hint else "")
+                    ) from error
                 raise
             self.texts[shapes] = kept.texts | {"llvm-ir": text}
         texts = self.texts[shapes]
         if level == "asm" and level not in texts:
             texts["asm"] = assembly(texts["llvm-ir"], self.code_target)
         return texts[level]
+
+
+def check_target(name: Any) -> None:
+    """Raises `StepwellError` for the name of a machine that is not known, CompileError for what is no name."""
+    if not isinstance(name, str):
+        raise CompileError(f"the target is {name!r}, expected the name of a machine (docs/targets.md)")
+    machine_named(name)
 
 
 def read_source(
@@ -375,40 +397,16 @@ def read_source(
 
     Raises CompileError where there is no such entry, and the diagnostics of parser and verifier.
     """
-    most_threads, database = thread_count(threads), disk.tuning_database(tuning)
-    module, text = _verified(module_or_path)
+    most_threads, database, weights = thread_count(threads), disk.tuning_database(tuning), given_weights(weights)
+    module, text = verified_module(module_or_path)
     set_signatures(module, entry)
+    if isinstance(weights, str | Path):
+        refuse_idle_file(weights, module)
     return Source(
-        *(module, entry, pipeline, use_cache, verify_each, weights), *(most_threads, database, text, threads, progress)
+        *(module, entry, pipeline, use_cache, verify_each, weights),
+        *(most_threads, database, text, threads, progress),
+        stamp=stamp_of_side_car(module, weights),
     )
-
-
-def _verified(module_or_path: Operation | str | Path) -> tuple[ModuleOp, tuple[str, str] | None]:
-    """Returns a verified module of our own, and the name and text that it was read from, if it was."""
-    if not isinstance(module_or_path, Operation):
-        name, text = named_text(module_or_path)
-        module = parse_text(make_context(), text, name)
-        verify_module(module, sources={name: text})
-        return module, (name, text)
-    module = copy_of(module_or_path) if isinstance(module_or_path, ModuleOp) else _module_of(module_or_path)
-    verify_module(module)
-    return module, None
-
-
-def _module_of(function: Operation) -> ModuleOp:
-    """Returns a module of a copy of one function. Raises CompileError for an op of another kind."""
-    if not function.has_trait(SymbolOpInterface, value_if_unregistered=False):
-        raise CompileError(f"found {quoted(function.name)}, expected a module, a function, a path or program text")
-    copy = clone_op(function)
-    copy.location = function.location
-    return ModuleOp([copy])
-
-
-def copy_of(module: ModuleOp) -> ModuleOp:
-    """Returns a clone that has the location of `module`, which `clone` leaves out."""
-    copy = clone_op(module)
-    copy.location = module.location
-    return copy
 
 
 def own_code(module: ModuleOp, function: str) -> Callable[..., Any]:

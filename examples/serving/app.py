@@ -186,9 +186,9 @@ def _failure(error: Exception) -> Response:
     match error:
         case BadInput() | ArgumentError() | ExecutionError() | CompileError() | StepwellError():
             # A model that is loaded is compiled again only for the shapes of a request.
-            return JSONResponse({"error": str(error)}, 422)
+            return JSONResponse({"error": _text(error)}, 422)
         case BadType():
-            return JSONResponse({"error": str(error)}, 415)
+            return JSONResponse({"error": _text(error)}, 415)
         case TooLarge():
             # The rest of the body may not have been read. Then the connection cannot be used again.
             return JSONResponse({"error": "the body is too large"}, 413, {"Connection": "close"})
@@ -203,6 +203,11 @@ def _failure(error: Exception) -> Response:
         case _:
             LOG.exception("a request failed", exc_info=error)
             return JSONResponse({"error": "internal error"}, 500)
+
+
+def _text(error: Exception) -> str:
+    """Returns the message of an error, with escapes for what UTF-8 does not have, such as half a surrogate pair."""
+    return str(error).encode("utf-8", "backslashreplace").decode()
 
 
 def _busy(reason: str) -> Response:

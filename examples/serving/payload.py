@@ -15,6 +15,10 @@ from model import BadInput
 
 JSON, NPY, NPZ, RAW = "application/json", "application/x-npy", "application/x-npz", "application/octet-stream"
 TYPES = (JSON, NPY, NPZ, RAW)
+NOT_IN_JSON = ("NaN", "Infinity", "-Infinity")
+"""The texts that stand for the floats that JSON does not have. Of floats, `null` is NaN too."""
+MOST_DIGITS = 19
+"""A size with as many digits is none."""
 
 
 class BadType(ValueError):
@@ -129,11 +133,10 @@ def _unpacked(file: zipfile.ZipFile, each: zipfile.ZipInfo) -> bytes:
 
 
 def _read_raw(body: bytes, header: str, each: Tensor) -> Array:
-    try:
-        shape = tuple(int(size) for size in header.split("x"))
-    except ValueError:
-        raise BadInput(f"the header X-Shape is '{header}', expected sizes as in 2x784") from None
-    return _over(body, 0, shape, each.dtype)
+    sizes = header.split("x")
+    if not all(size.isascii() and size.isdecimal() and len(size) < MOST_DIGITS for size in sizes):
+        raise BadInput(f"the header X-Shape is '{header}', expected sizes as in 2x784")
+    return _over(body, 0, tuple(map(int, sizes)), each.dtype)
 
 
 def _json_values(body: bytes, inputs: Sequence[Tensor]) -> dict[str, Array]:
@@ -153,8 +156,8 @@ def _json_values(body: bytes, inputs: Sequence[Tensor]) -> dict[str, Array]:
 def _numbers(value: Any, each: Tensor) -> Array:
     """Returns lists of numbers as an array. Floats are rounded to the element type, and nothing else changes."""
     floats = each.dtype.kind not in "biu"  # The kind of bfloat16 is V.
+    _refuse_others(value, each)  # NumPy would take texts such as "1_0" and truth values for numbers.
     try:
-        # Numbers that JSON does not have come as text: "NaN", "Infinity", "-Infinity".
         found = np.asarray(value, np.float64) if floats else np.asarray(value)
     except (ValueError, TypeError, OverflowError):
         raise BadInput(f"input '{each.name}' holds no numbers, or rows of different lengths, expected {each}") from None
@@ -168,6 +171,22 @@ def _numbers(value: Any, each: Tensor) -> Array:
     if not np.array_equal(cast, found):
         raise BadInput(f"input '{each.name}' holds {found[cast != found].flat[0]}, which {each} does not have")
     return cast
+
+
+def _refuse_others(value: Any, each: Tensor) -> None:
+    """Raises BadInput for texts, truth values and objects that are no elements."""
+    allowed = {bool} if each.dtype.kind == "b" else {int, float}
+    others = (*NOT_IN_JSON, None) if each.dtype.kind not in "biu" else ()
+    pending = [[value]]
+    while pending:
+        row = pending.pop()
+        if allowed.issuperset(map(type, row)):
+            continue
+        for found in row:
+            if isinstance(found, list):
+                pending.append(found)
+            elif type(found) not in allowed and found not in others:
+                raise BadInput(f"input '{each.name}' holds {json.dumps(found)[:100]}, expected {each}")
 
 
 def _ordered(values: Mapping[str, Array], inputs: Sequence[Tensor]) -> list[Array]:

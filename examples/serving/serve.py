@@ -11,6 +11,7 @@ import socket
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
+from math import inf
 from pathlib import Path
 
 import uvicorn
@@ -40,6 +41,19 @@ def argument_parser() -> argparse.ArgumentParser:
     add("--timeout", type=float, default=limits.timeout, help="seconds that a request may wait")
     add("--log-level", default="info", help="of uvicorn: warning, info, debug")
     return parser
+
+
+def check_numbers(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
+    """Ends the command where an option is a number that it cannot be."""
+    for name in ("threads", "max_batch", "queue", "workers", "max_shapes", "max_body", "connections"):
+        if getattr(options, name) < 1:
+            parser.error(f"--{name.replace('_', '-')} is {getattr(options, name)}, expected at least 1")
+    if not 0 <= options.port <= 65535:
+        parser.error(f"--port is {options.port}, expected 0 to 65535")
+    if not 0 < options.timeout < inf:
+        parser.error(f"--timeout is {options.timeout:g}, expected seconds above 0")
+    if not 0 <= options.max_wait < inf:
+        parser.error(f"--max-wait is {options.max_wait:g}, expected milliseconds of at least 0")
 
 
 def limits_of(options: argparse.Namespace) -> Limits:
@@ -78,9 +92,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     if not options.model.exists():
         parser.error(f"there is no file '{options.model}'")
-    for name in ("max_batch", "queue", "workers", "max_shapes"):
-        if getattr(options, name) < 1:
-            parser.error(f"--{name.replace('_', '-')} is {getattr(options, name)}, expected at least 1")
+    check_numbers(parser, options)
     loaded = []
 
     def failed() -> None:

@@ -10,7 +10,7 @@ The ONNX front end.
 | `operators/` | the converters, by theme |
 | `unsupported.py` | what has no converter: definitions by other operators, the report, stubs |
 | `importer.py` `inputs.py` | `from_onnx`: nodes in order, names, locations, and what the caller fixes |
-| `compiled.py` | `compile_onnx`: an import for the sizes and values of each call |
+| `compiled.py` `given.py` | `compile_onnx`: an import for the sizes and values of each call, and its arguments |
 
 A file imports those of rows above its own only.
 

@@ -22,17 +22,21 @@ from ...runtime.compile import compile as compile_module
 from ...runtime.donation import donated_numbers
 from ...runtime.errors import CompileError, in_order, wrong_count
 from ...runtime.executable import Executable
+from ...runtime.program.results import Results
+from ...runtime.program.shapes import check_rounds, check_tolerance, checked_shapes
 from ...runtime.specialisations import Shapes
 from ...te.dtypes import numpy_dtype
 from .declared import check_all, declared_input, declared_outputs
 from .errors import OnnxError, fail
 from .files.reading import load_model, whole_model
+from .given import as_read_only, check_options, kept
 from .importer import Importer, initialisers_of
 from .inputs import Fixed, Inputs
 from .unsupported import check_supported
 
 if TYPE_CHECKING:
     from onnx import ModelProto
+    from xdsl.passes import ModulePass
 
     from ...analysis.memory import Memory
     from ...runtime.exporting.export import Exported
@@ -54,20 +58,34 @@ def compile_onnx(
     constants: Mapping[str, np.ndarray[Any, Any]] | None = None,
     dims: Mapping[str, int] | None = None,
     values: Sequence[str] = (),
-    **options: Any,
+    pipeline: str | ModulePass | Sequence[ModulePass | str] | None = None,
+    opt_level: int = 3,
+    threads: int | None = None,
+    numerics: str = "default",
+    cache: bool = True,
+    donate: str | Sequence[str] = (),
+    target: str | None = None,
+    verify_each: bool = False,
+    tuning: bool | str | Path | None = None,
+    progress: bool | None = None,
 ) -> OnnxExecutable:
     """
     Returns an ONNX model as a function of arrays: `compile_onnx("model.onnx")(x, state, rate)`.
 
     A program is compiled for each tuple of shapes, and for each tuple of values of the inputs that decide shapes or
     branches. These inputs are those named in `values`. Integers and booleans of rank 0 or 1 and at most 64 elements
-    are found by themselves. The other arguments are those of `from_onnx` and `compile`. A model whose inputs all have
-    known sizes is compiled at once.
+    are found by themselves. `constants`, which are copied unless they are read-only, and `dims` are those of
+    `from_onnx`, the other arguments those of `compile`. A model whose inputs all have known sizes is compiled at once.
 
-    Raises `OnnxError` for a model that is damaged or uses what is not supported.
+    Raises `OnnxError` for a model that is damaged or uses what is not supported, and the errors of `compile`.
     """
+    options: dict[str, Any] = {"pipeline": pipeline, "opt_level": opt_level, "threads": threads, "numerics": numerics}
+    options |= {"cache": cache, "donate": donate, "target": target, "verify_each": verify_each, "tuning": tuning}
+    options |= {"progress": progress}
+    check_options(options)
+    fixed = {name: kept(value) for name, value in (constants or {}).items()}
     with patient_collector():
-        return OnnxExecutable(source, dict(constants or {}), dict(dims or {}), tuple(values), options)
+        return OnnxExecutable(source, fixed, dict(dims or {}), tuple(values), options)
 
 
 @dataclass(frozen=True)
@@ -132,7 +150,7 @@ class OnnxExecutable(Executable):
         """The inputs whose values are part of a program, as far as is known by now."""
         return tuple(each.name for each in self._free if each.name in self._values)
 
-    def __call__(self, /, *arrays: Any, **named: Any) -> tuple[Any, ...]:
+    def __call__(self, /, *arrays: Any, **named: Any) -> Results:
         """
         Returns the results, newly allocated. Raises ArgumentError for arrays that do not fit, ExecutionError when the
         program fails.
@@ -174,11 +192,13 @@ class OnnxExecutable(Executable):
 
     def profile(self, *arrays: Any, rounds: int | None = None) -> Profile:
         """Measures how long each kernel takes on these arrays (`Executable.profile`)."""
+        check_rounds(rounds)
         program = self._program_for(arrays := self._own(arrays))
         return program.executable.profile(*program.arguments(arrays), rounds=rounds)
 
     def trace(self, *arrays: Any, tolerance: float | None = None) -> Trace:
         """Compares every value that the program computes with the reference (`Executable.trace`)."""
+        check_tolerance(tolerance)
         program = self._program_for(arrays := self._own(arrays))
         return program.executable.trace(*program.arguments(arrays), tolerance=tolerance)
 
@@ -310,7 +330,8 @@ class OnnxExecutable(Executable):
     def _compile_imported(self, importer: Importer) -> Executable:
         module = importer.module(ENTRY)
         options: dict[str, Any] = {**self._options, "donate": self._donated_arguments()}
-        return compile_module(module, weights=importer.builder.weights, **options)
+        weights = {key: as_read_only(value) for key, value in importer.builder.weights.items()}
+        return compile_module(module, weights=weights, **options)
 
     def _donated_arguments(self) -> tuple[str, ...]:
         """Returns the donated inputs. Raises CompileError for one that is no argument, as programs have its values."""
@@ -341,8 +362,7 @@ class OnnxExecutable(Executable):
             if self._whole is None:
                 raise CompileError("the model takes arrays of unknown sizes (?): give shapes=, one per input")
             return self._whole
-        if len(shapes) != len(self._free):
-            raise wrong_count("the model", [each.name for each in self._free], shapes)
+        shapes = checked_shapes(shapes, [(each.name, each.type) for each in self._free], "the model")
         arrays = [
             np.broadcast_to(np.zeros((), numpy_dtype(i.dtype)), s) for i, s in zip(self._free, shapes, strict=True)
         ]
@@ -373,7 +393,7 @@ class OnnxExecutable(Executable):
             return super().__reduce__()
         source, *others = self._made_of
         kept = cast("dict[Shapes, _Program]", self.specialisations.entries())
-        return restored, ((whole_model(source), *others), sorted(self._values), list(kept.items()))
+        return restored, ((whole_model(source, self._model), *others), sorted(self._values), list(kept.items()))
 
     def __repr__(self) -> str:
         return f"<stepwell.OnnxExecutable {self._model.graph.name}: {self.signature}>"

@@ -7,8 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field
 from typing import TYPE_CHECKING, Any, Final
 
+import numpy as np
+
+from ...core.messages.articles import with_article
 from ...dialects.graph.shapes import Shaped, compatible
 from ...lazy_dataclass import dataclass
+from ...runtime.program.shapes import is_integer
 from .emitting.values import KnownValue
 from .errors import fail
 from .files.tensors import check_extents
@@ -16,7 +20,6 @@ from .types import DTYPES, type_text
 from .value import Value
 
 if TYPE_CHECKING:
-    import numpy as np
     from onnx import TypeProto, ValueInfoProto
 
     from .files.model import Model
@@ -49,11 +52,22 @@ class Inputs:
     def __init__(self, model: Model, fixed: Fixed):
         self._model = model.name
         self._fixed = fixed
+        self._check_fixed()
         self._open: dict[str, None] = {}
         stored = {tensor.name for tensor in model.initialisers}
         self.all = {info.name: info for info in model.graph.input}
         self.free = [info for info in model.graph.input if info.name not in stored and info.name not in fixed.constants]
         """Those that a call gives, in the order of the model."""
+
+    def _check_fixed(self) -> None:
+        """Fails for a value that is no array and for a size that is no integer."""
+        for name, value in self._fixed.constants.items():
+            if not isinstance(value, np.ndarray | np.generic):
+                kind = with_article(type(value).__name__)
+                fail(self._model, f"the value given to input '{name}' is {kind}, expected a numpy array")
+        for name, size in self._fixed.dims.items():
+            if not is_integer(size):
+                fail(self._model, f"the size given to '{name}' is {size!r}, expected an integer")
 
     def check_used(self) -> None:
         """

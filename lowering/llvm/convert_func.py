@@ -83,10 +83,15 @@ def argument_attributes(function: func.FuncOp) -> list[dict[str, Attribute]]:
 
 
 def is_entry(function: func.FuncOp) -> bool:
-    """Returns whether a function is public or a prepare function, with a body and a role on each argument."""
+    """
+    Returns whether a function is public or a prepare function, with a body and a role on each argument.
+
+    One that takes and returns nothing is an entry where its signature says so, as it can have no role.
+    """
     attributes = argument_attributes(function)
     callable_from_outside = is_public(function) or PREPARE in function.attributes
-    has_roles = bool(attributes) and all(ROLE in argument for argument in attributes)
+    is_empty = SIGNATURE in function.attributes and not function.function_type.outputs
+    has_roles = (bool(attributes) or is_empty) and all(ROLE in argument for argument in attributes)
     return callable_from_outside and has_roles and not function.is_declaration
 
 

@@ -12,8 +12,8 @@ import numpy as np
 from ...core.messages.articles import with_article
 from ...core.messages.diagnostics import Diagnostic, DiagnosticWarning, did_you_mean
 from ..errors import ArgumentError
-from ..program.arrays import ArrayType, check_type, from_python
-from ..program.dlpack import as_inputs
+from ..program.arguments import as_arrays
+from ..program.arrays import ArrayType, check_type
 
 Batch = Mapping[str, Any]
 
@@ -33,7 +33,7 @@ def arguments_of(entry: str, inputs: Sequence[tuple[str, ArrayType]], batch: Bat
         if name not in batch:
             raise ArgumentError(f"the data has no array for argument '{name}' ({type_})")
     types = [type_ for _, type_ in inputs]
-    arrays = list(from_python(as_inputs([batch[name] for name in names], names), types, names))
+    arrays = list(as_arrays([batch[name] for name in names], types, names))
     for array, (name, type_) in zip(arrays, inputs, strict=True):
         check_type(array, type_, name)
     return arrays

@@ -28,9 +28,9 @@ from ...rewrites.calibration.statistics import save_statistics as save_statistic
 from ...rewrites.simplify.remove_unused_functions import RemoveUnusedFunctionsPass
 from ..compile import compile
 from ..errors import ArgumentError
+from ..modules import copy_of
 from ..program.describe import array_type, functions, input_names
 from ..program.weights import reference_weights
-from ..source import copy_of
 from .batches import CalibrationWarning as CalibrationWarning
 from .batches import arguments_of, checked_batches, in_batch, left_out
 
@@ -61,6 +61,8 @@ class Calibrator:
         cache: bool = True,
         weights: str | Path | Mapping[str, Any] | None = None,
     ):
+        if not isinstance(entry, str):
+            raise ArgumentError(f"the entry is {entry!r}, expected the name of a function")
         self.entry = entry
         self.warnings: list[Diagnostic] = []
         self.module = self._calibration_module(module_or_path, recursive, multi)

@@ -22,9 +22,9 @@ from ...rewrites.quantiser.constants import Constants
 from ...rewrites.quantiser.layers import entry_of, float_layers
 from ...rewrites.quantiser.points import Recorded, recorded_values
 from ..compile import compile
+from ..modules import copy_of
 from ..program.arrays import ArrayType
 from ..program.describe import array_type, input_names
-from ..source import copy_of
 from .batches import CalibrationWarning, arguments_of, check_rows, checked_batches, in_batch, left_out, remarks_on
 
 Array = np.ndarray[Any, Any]

@@ -26,6 +26,7 @@ from ..native.own_lines import with_own_lines
 from ..native.threads import thread_count
 from ..native.threads_text import pool_text
 from ..program.description import Description
+from ..side_car import named_side_car
 from ..source import Source
 from ..specialisations import Shapes
 from ..stairs import has_unknown_sizes
@@ -68,7 +69,8 @@ def export(
     _check_exportable(description, source.entry)
     layout = layout_of(description, source.entry)
     arrays = source.arrays_for(description)
-    weights = _write_weights(path.with_suffix(".safetensors"), layout, arrays, source.side_car())
+    own, named = source.side_car(), named_side_car(source.module)
+    weights = _write_weights(path.with_suffix(".safetensors"), layout, arrays, own, named)
     prefix = identifier(path.stem)
     made = {key: arrays[key].tobytes() for key in layout.made}
     glue = _glue(prefix, description, layout, made, weights, text, threads, machine)
@@ -152,18 +154,25 @@ def _compiled(glue: Glue, text: str, machine: CodeTarget) -> bytes:
     return compile_library(text, list(map(with_own_lines, others)), glue.exported, machine)
 
 
-def _write_weights(path: Path, layout: Layout, arrays: Mapping[str, Any], own: Path | None) -> WeightsFile | None:
+def _write_weights(
+    path: Path, layout: Layout, arrays: Mapping[str, Any], own: Path | None, named: Path | None
+) -> WeightsFile | None:
     """
     Writes the weights that the program uses, and returns what the file holds. There is None where it uses none.
 
     Where `path` is the side-car `own` that they come from, that is used as it stands, so that it keeps all that it has.
-    Raises CompileError where its tensors are not aligned.
+    Raises CompileError where its tensors are not aligned, and where `path` is the file that the program names but its
+    weights come from elsewhere.
     """
     # C code reads elements as they lie in memory: a small integer is a byte.
     wanted = {key: in_bytes(arrays[key]) for key in layout.weights}
     if not wanted:
         return None
-    if own is None or not path.exists() or not own.exists() or not path.samefile(own):
+    if not _is_same_file(path, own):
+        if _is_same_file(path, named):
+            raise CompileError(
+                f"'{path}' is the side-car that the program names, and weights= gives others: export under another name"
+            )
         write_weights(path, wanted)
     elif any(wanted[key] is not arrays[key] for key in wanted):
         raise CompileError(
@@ -177,6 +186,10 @@ def _write_weights(path: Path, layout: Layout, arrays: Mapping[str, Any], own: P
     with open(path, "rb") as opened:
         header = opened.read(file.data_start)
     return WeightsFile(path.name, header, path.stat().st_size, {key: file.entry(key) for key in wanted})
+
+
+def _is_same_file(path: Path, other: Path | None) -> bool:
+    return other is not None and path.exists() and other.exists() and path.samefile(other)
 
 
 def _header(glue: Glue, machine: CodeTarget) -> str:

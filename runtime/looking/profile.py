@@ -20,9 +20,10 @@ from ...core.passes.pipeline_text import expand_pipeline
 from ...core.roles import PROFILE
 from ...lazy_dataclass import dataclass
 from ..errors import ArgumentError, CompileError
+from ..modules import copy_of
 from ..program.bound_entry import BoundEntry
 from ..program.describe import functions
-from ..source import Source, copy_of
+from ..source import Source
 from ..specialisations import Shapes
 from ..stairs import in_pipeline
 from .calls import Call
@@ -161,10 +162,8 @@ class Measuring:
         """
         Returns the medians over `rounds` rounds, or over as many as `MEASURE_SECONDS` allow.
 
-        One more round warms up. Raises ArgumentError for less than one round.
+        One more round warms up.
         """
-        if rounds is not None and rounds < 1:
-            raise ArgumentError(f"the number of rounds is {rounds!r}, expected at least 1")
         arrays = self.entry.apart(arrays)
         self.entry(*arrays)
         found: list[np.ndarray[Any, Any]] = []

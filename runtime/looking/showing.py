@@ -12,7 +12,8 @@ from ...core.passes.pipelines import run_pipeline
 from ...core.text.parsing import make_context
 from ...lowering.pipelines import SCHEDULE
 from ...schedule.program.interactive import Schedule
-from ..source import Source, copy_of
+from ..modules import copy_of
+from ..source import Source
 from ..specialisations import Shapes
 from ..stairs import set_signatures
 

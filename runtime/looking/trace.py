@@ -25,10 +25,11 @@ from ...reference.run import ReferenceRunError
 from ...reference.run import run as run_reference
 from ...rewrites.calibration.expose_values import ExposeValuesPass, exposed_values
 from ..errors import CompileError
+from ..modules import copy_of
 from ..program.bound_entry import BoundEntry
 from ..program.describe import functions
 from ..program.weights import reference_weights
-from ..source import Source, copy_of
+from ..source import Source
 from ..specialisations import Shapes
 from .trace_loops import trace_loops
 from .values import Array, Trace, compared
@@ -47,6 +48,7 @@ def trace(
     if not _is_graph(functions(source.module)[source.entry]):
         return trace_loops(source, bound, arrays, tolerance)
     graph, rest = _graph(source, shapes)
+    source.side_car()  # It is an error where the file has changed.
     weights = reference_weights(source.module, source.weights)
     exposing, values = _exposing(graph, source.entry)
     names = [_name(value) for value in values]

@@ -137,48 +137,22 @@ def check_input(value: Any, type_: ArrayType, name: str) -> np.ndarray[Any, Any]
     return np.array(value, order="C", copy=True)
 
 
-MOST_EXACT = 2**53
-"""The largest integer up to which floats of 64 bits have all integers."""
-
-
-def from_python(values: Sequence[Any], types: Sequence[ArrayType | None], names: Sequence[str]) -> Sequence[Any]:
+def unshared(value: Any) -> np.ndarray[Any, Any]:
     """
-    Returns `values`, numbers and lists of numbers as arrays of `types`. Without any, it is the same object.
+    Returns an array that stays as it is: a read-only one itself, such as a memory map of mode "r", else a copy.
 
-    Raises ArgumentError for a number that the element type does not have.
+    Raises TypeError or ValueError for what is no array, and for one with a mask.
     """
-    if not any(isinstance(value, PLAIN) for value in values):
-        return values
-    known = [*zip(types, names, strict=True), *[(None, "?")] * (len(values) - len(types))]
-    return [
-        _exact(value, type_, name) if type_ is not None and isinstance(value, PLAIN) else value
-        for value, (type_, name) in zip(values, known, strict=False)
-    ]
+    refuse_mask(value, "it")
+    array = np.asarray(value)
+    return array if isinstance(value, np.ndarray) and not array.flags.writeable else np.array(array)
 
 
-PLAIN = (bool, int, float, list, tuple, np.generic)
-"""What is no array, but says an array of an element type that is known."""
-
-
-def _exact(value: Any, type_: ArrayType, name: str) -> np.ndarray[Any, Any]:
-    try:
-        found = np.asarray(value)
-    except (ValueError, OverflowError):
-        raise ArgumentError(f"argument '{name}' has rows of different lengths, expected {type_}") from None
-    dtype = numpy_dtype(type_.dtype)
-    if found.dtype == dtype:
-        return found
-    if found.size and (found.dtype.kind not in "biuf" or (found.dtype.kind == "b") != (type_.dtype == "i1")):
-        raise ArgumentError(f"argument '{name}' holds {found.dtype}, expected numbers of type {type_}")
-    with np.errstate(all="ignore"):
-        cast = found.astype(dtype)
-        back = cast.astype(found.dtype)
-    large = found.dtype.kind in "iu" and found.size and max(int(found.max()), -int(found.min())) > MOST_EXACT
-    if large or not np.array_equal(back, found, equal_nan=found.dtype.kind == "f"):
-        changed = found.flat[0] if large else found[back != found].flat[0]
-        hint = f"numpy.asarray(…, dtype='{dtype}') rounds it"
-        raise ArgumentError(f"argument '{name}' holds {changed}, which {type_} does not have; {hint}")
-    return cast
+def refuse_mask(value: Any, what: str) -> None:
+    """Raises ArgumentError for an array with a mask, whose hidden elements would count."""
+    if isinstance(value, np.ma.MaskedArray):
+        hint = "array.filled(…) gives the masked elements a value"
+        raise ArgumentError(f"{what} has a mask, expected an array without one; {hint}")
 
 
 def note_size(sizes: dict[str, tuple[int, str]], name: str, size: int, argument: str) -> None:

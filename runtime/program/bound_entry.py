@@ -11,12 +11,12 @@ import numpy as np
 
 from ...te.dtypes import numpy_dtype
 from ..errors import ArgumentError, ExecutionError, wrong_count
-from .arrays import LARGE, aligned_bytes, check_input, check_output, from_python
+from .arguments import as_arrays, as_written
+from .arrays import LARGE, aligned_bytes, check_input, check_output
 from .description import Argument, Entry
-from .dlpack import as_inputs, as_outputs
 from .fastcall import MISFIT, FastEntry, Passed, RunInto, fast_entry
 from .lending import Lender
-from .results import results_type
+from .results import Results, results_type
 
 if TYPE_CHECKING:
     from ..native.jit import NativeLibrary
@@ -73,7 +73,7 @@ class BoundEntry:
             if size >= LARGE:
                 self._lender.expect(size)
         self._large = any(size >= LARGE for size in self._sizes)
-        self._named = tuple if once else results_type(tuple(a.name for _, a in self._outputs))
+        self._named: Any = tuple if once else results_type(tuple(a.name for _, a in self._outputs))
         self._free_arenas: deque[int] = deque()
         self._arena_memory: list[Array] = []
         self._fast_entry = None if once else self._make_fast()
@@ -107,11 +107,11 @@ class BoundEntry:
                 return self.run_into
         return self._fast_entry.run_into(memory, self.run_into, self.program.fail)
 
-    def __call__(self, *arrays: Any) -> tuple[Array, ...]:
+    def __call__(self, *arrays: Any) -> Results:
         """Returns the results for `arrays`, newly allocated."""
         return self.call(arrays)
 
-    def call(self, arrays: Sequence[Any]) -> tuple[Array, ...]:
+    def call(self, arrays: Sequence[Any]) -> Results:
         """Returns the results for `arrays`, newly allocated."""
         if self._large and arrays and type(arrays[0]) is np.ndarray:
             outputs = self._named(self._placed(arrays[0]))
@@ -180,11 +180,11 @@ class BoundEntry:
         """
         Runs arguments that did not fit the fast call, and returns the native status.
 
-        Arrays of other libraries are read by DLPack, numbers and lists become arrays, and both go the fast way again.
-        All others go the slow way.
+        Arrays of other libraries are read by DLPack, numbers and lists become arrays, and all these go the fast way
+        again, with those of subclasses. All others go the slow way.
         """
         found = self._as_arrays(arrays)
-        written = as_outputs(outputs, [argument.name for _, argument in self._outputs]) if given else outputs
+        written = self._as_written(outputs) if given else outputs
         if found is not arrays or written is not outputs:
             status = self._fast(*found, *written, *(() if arena is None else (arena,)))
             if status != MISFIT:
@@ -194,7 +194,11 @@ class BoundEntry:
     def _as_arrays(self, values: Sequence[Any]) -> Sequence[Any]:
         """Returns `values`, arrays of other libraries and plain numbers as NumPy arrays."""
         names = [argument.name for _, argument in self._inputs]
-        return from_python(as_inputs(values, names), [argument.type for _, argument in self._inputs], names)
+        return as_arrays(values, [argument.type for _, argument in self._inputs], names)
+
+    def _as_written(self, outputs: Sequence[Any]) -> Sequence[Any]:
+        """Returns arrays to write into, those of other libraries as NumPy arrays over the same memory."""
+        return as_written(outputs, [argument.name for _, argument in self._outputs])
 
     def _run_slowly(self, arrays: Sequence[Any], outputs: Sequence[Array], given: bool, arena: int | None) -> int:
         """

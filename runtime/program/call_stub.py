@@ -16,7 +16,7 @@ The plan, in words:
 | 2 | how many arrays there are |
 | 3 | how many of them are inputs |
 | 4 | which pointer is the arena, or -1 |
-| 5 | the address of the class all arrays must be instances of |
+| 5 | the address of the class of all arrays; those of subclasses do not fit |
 | 6 | how many runs of bytes there are that no output may touch (weights), K |
 | 7 … 7+P-1 | the pointers that are the same on every call (weights), 0 for the others |
 | then K times | the address of such a run; its bytes |
@@ -37,7 +37,8 @@ HEADER_WORDS = 7
 RECORD_WORDS = 8
 
 STUB = """
-declare i32 @PyObject_IsInstance(ptr, ptr)
+declare ptr @PyObject_Type(ptr)
+declare void @Py_DecRef(ptr)
 declare i32 @PyObject_GetBuffer(ptr, ptr, i32)
 declare void @PyBuffer_Release(ptr)
 declare ptr @PyBytes_AsString(ptr)
@@ -49,8 +50,9 @@ declare void @PyErr_Clear()
 
 ; Returns whether %arg is of the class and gave its buffer. If not, there is nothing to release.
 define internal i1 @acquire(ptr %arg, ptr %class, ptr %record, ptr %buffer) {
-  %instance = call i32 @PyObject_IsInstance(ptr %arg, ptr %class)
-  %is.instance = icmp eq i32 %instance, 1
+  %type = call ptr @PyObject_Type(ptr %arg)
+  call void @Py_DecRef(ptr %type)
+  %is.instance = icmp eq ptr %type, %class
   br i1 %is.instance, label %get, label %no
 get:
   %flags.at = getelementptr i64, ptr %record, i64 1

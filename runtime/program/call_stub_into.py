@@ -21,13 +21,11 @@ RUN_INTO = "_stepwell_run_into"
 INTO_WORDS = 6
 
 INTO = """
-declare ptr @PyObject_Type(ptr)
 declare ptr @PyObject_Vectorcall(ptr, ptr, i64, ptr)
 declare ptr @PyList_GetItem(ptr, i64)
 declare ptr @PyTuple_GetItem(ptr, i64)
 declare i64 @PySequence_Size(ptr)
 declare void @Py_IncRef(ptr)
-declare void @Py_DecRef(ptr)
 
 ; Puts the %count elements of the list or tuple %outputs at %to. Returns whether it is one and has so many.
 define internal i1 @spread(ptr %outputs, ptr %list, ptr %tuple, i64 %count, ptr %to) {

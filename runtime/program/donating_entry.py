@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 
 from ..errors import ArgumentError, wrong_count
-from .arrays import LARGE, check_type, from_python
+from .arguments import as_arrays
+from .arrays import LARGE, check_type
 from .bound_entry import Array, BoundEntry, Owner
 from .description import Argument, Entry
-from .dlpack import as_inputs, as_outputs
 from .fastcall import RunInto
+from .results import Results
 
 
 class DonatingEntry(BoundEntry):
@@ -32,7 +33,7 @@ class DonatingEntry(BoundEntry):
     def native_run_into(self) -> RunInto:
         return self.run_into
 
-    def call(self, arrays: Sequence[Any]) -> tuple[Array, ...]:
+    def call(self, arrays: Sequence[Any]) -> Results:
         """Returns the results. Those in the places of donated arrays are these arrays, unless they were copied."""
         arrays = self._all_as_arrays(arrays)
         outputs = [self._result(number, place, arrays) for number, place in enumerate(self._places)]
@@ -46,7 +47,7 @@ class DonatingEntry(BoundEntry):
         """
         self._check_number_of(outputs)
         arrays = tuple(self._all_as_arrays(arrays))
-        outputs = as_outputs(outputs, [argument.name for _, argument in self._outputs])
+        outputs = self._as_written(outputs)
         self._check_outputs(outputs, self._others(arrays))
         self._check_crossed(outputs, arrays)
         for output, place in zip(outputs, self._places, strict=True):
@@ -74,7 +75,7 @@ class DonatingEntry(BoundEntry):
         names = [each.name for each in self._given]
         if len(values) != len(names):
             raise wrong_count(f"'{self.entry.name}'", names, values)
-        return from_python(as_inputs(values, names), [each.type for each in self._given], names)
+        return as_arrays(values, [each.type for each in self._given], names)
 
     def _others(self, arrays: Sequence[Any]) -> list[Any]:
         return [value for number, value in enumerate(arrays) if number not in self._donated]

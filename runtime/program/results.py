@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from keyword import iskeyword
 from operator import itemgetter
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 
 class Results(tuple[Any, ...]):
@@ -19,6 +19,12 @@ class Results(tuple[Any, ...]):
     __slots__ = ()
     _fields: ClassVar[tuple[str, ...]] = ()
     _places: ClassVar[dict[str, int]] = {}
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """Returns the result with this name. The classes that `results_type` makes have a property for each."""
+            ...
 
     def __getitem__(self, key: Any) -> Any:
         """Returns the result with this place or name. Raises KeyError for a name that no result has."""

@@ -13,6 +13,7 @@ from .arrays import ArrayType, check_output, check_type
 from .bound_entry import Array, BoundEntry, Owner
 from .description import Argument, Entry
 from .fastcall import RunInto
+from .results import Results
 from .sizes import has_readable_strides, overlaps_itself, shape_of_result, sizes_of_call
 
 
@@ -44,7 +45,7 @@ class SizedEntry(BoundEntry):
     def native_run_into(self) -> RunInto:
         return self.run_into
 
-    def call(self, arrays: Sequence[Any]) -> tuple[Array, ...]:
+    def call(self, arrays: Sequence[Any]) -> Results:
         arrays = self._as_arrays(arrays)
         sizes = sizes_of_call([argument for _, argument in self._inputs], arrays)
         outputs = self._named(self._allocated(each, shape_of_result(each, sizes)) for _, each in self._outputs)
@@ -65,6 +66,7 @@ class SizedEntry(BoundEntry):
         if len(arrays) != len(self._inputs):
             raise self._wrong_count(arrays)
         arrays = self._as_arrays(arrays)
+        outputs = self._as_written(outputs) if given else outputs
         sizes_of_call([argument for _, argument in (*self._inputs, *self._outputs)], (*arrays, *outputs))
         status = self._run_slowly(arrays, outputs, given, None)
         if status != 0:

@@ -13,6 +13,7 @@ from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAtt
 
 from ...core.derived_weights import BYTES, source_key, sources_first, summed, sums_of, with_sources
 from ...core.ir.walk import ops_of
+from ...core.messages.articles import with_article
 from ...core.messages.diagnostics import did_you_mean, emit_remark, remarks_wanted
 from ...core.messages.locations import nearest_source_point, source_directory
 from ...core.messages.points import SourcePoint
@@ -22,9 +23,38 @@ from ...core.weights import RawTensor, WeightsError, open_weights, refuse_missin
 from ...dialects.graph.constants import WeightOp
 from ...te.dtypes import SMALL_INTEGERS, numpy_dtype, of_numpy
 from ..errors import CompileError
-from .arrays import ArrayType
+from .arrays import ArrayType, unshared
 from .describe import array_type
 from .description import Argument, Description, Entry
+
+
+def given_weights(weights: Any) -> str | Path | Mapping[str, Any] | None:
+    """
+    Returns the argument `weights` of `compile` for a program to keep: arrays that somebody may write into are copied.
+
+    Raises CompileError for what is neither a file nor arrays by key.
+    """
+    if weights is None or isinstance(weights, str | Path):
+        return weights
+    if not isinstance(weights, Mapping):
+        kind = with_article(type(weights).__name__)
+        raise CompileError(f"weights is {kind}, expected the name of a safetensors file or a dict of arrays")
+    kept: dict[str, Any] = {}
+    for key, value in weights.items():
+        if not isinstance(key, str):
+            raise CompileError(f"weights has the key {key!r}, expected the names of weights")
+        try:
+            kept[key] = value if isinstance(value, RawTensor) else unshared(value)
+        except (TypeError, ValueError) as error:
+            kind = with_article(type(value).__name__)
+            raise CompileError(f"weight '{key}' is {kind}, expected a numpy array: {error}") from None
+    return kept
+
+
+def refuse_idle_file(weights: str | Path, module: ModuleOp) -> None:
+    """Raises CompileError for a weights file that is given to a program which asks for no weight."""
+    if not keys_of(module):
+        raise CompileError(f"the program has no weights, but weights= gives '{weights}'")
 
 
 def bind_weights(

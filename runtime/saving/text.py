@@ -10,7 +10,9 @@ from xdsl.dialects.builtin import ModuleOp
 from ...core.ir.verification import verify_module
 from ...core.passes.context import PassContext
 from ...core.text.parsing import make_context, parse_text
+from ..errors import ProcessorError
 from ..external_code.external import LinkedExternals
+from ..native.targets import check_runs_here
 from ..native.threads import thread_count
 from ..program.describe import array_type, functions, signature
 from ..program.description import Description
@@ -44,11 +46,16 @@ def source_of(file: SavedFile, trusted: bool, use_cache: bool, threads: int | No
     _check_types(file, module)
     context = copy_context()
     context.run(_enter, manifest.context)
-    return Source(
+    source = Source(
         *(module, manifest.entry, manifest.pipeline, use_cache, manifest.verify_each, file.weights),
         *(thread_count(threads), None, (name, text) if trusted else None, threads),
         context=context,
     )
+    try:
+        check_runs_here(source.target)
+    except ProcessorError:
+        return source.for_target("host")
+    return source
 
 
 def _check_types(file: SavedFile, module: ModuleOp) -> None:

@@ -28,8 +28,14 @@ def check_numbers(trials: Any, seconds: Any, timeout: Any, jobs: Any, seed: Any)
         _refuse("seed", seed, "a whole number from 0 on")
 
 
-def check_choices(numerics: Any, executor: Any) -> None:
-    """Raises `StepwellError` for unknown numerics and for an object that is no executor."""
+def check_choices(numerics: Any, executor: Any, opt_level: Any, target: Any, database: Any) -> None:
+    """Raises `StepwellError` for options of `compile` that there are not, and for objects of another kind."""
+    if not _is_whole(opt_level) or opt_level not in range(4):
+        _refuse("opt_level", repr(opt_level), "0, 1, 2 or 3")
+    if not isinstance(target, str):
+        _refuse("target", repr(target), "the name of a machine")
+    if not isinstance(database, str | Path | None):
+        _refuse("database", repr(database), "the name of a file")
     if numerics not in NUMERICS:
         _refuse("numerics", repr(numerics), f"one of {', '.join(NUMERICS)}")
     if executor is not None and not callable(getattr(executor, "submit", None)):

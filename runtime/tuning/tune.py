@@ -19,9 +19,9 @@ from ...core.text.parsing import make_context, parse
 from ...machine.named import machine_named
 from ...schedule.tuned.kernels import Kernel, kernels_of
 from ..errors import CompileError
+from ..modules import copy_of
 from ..native.targets import check_runs_here
 from ..native.threads import thread_count
-from ..source import copy_of
 from ..stairs import chosen_pipeline, set_signatures
 from .database import Database
 from .job import Measure
@@ -88,7 +88,7 @@ def tune(
     Raises StepwellError, CompileError, or the diagnostics of parser, verifier and passes. A schedule never does.
     """
     check_numbers(trials, seconds, timeout, jobs, seed)
-    check_choices(numerics, executor)
+    check_choices(numerics, executor, opt_level, target, database)
     check_measure(measure)
     if measure is measure_job and executor is None and not replay:
         check_runs_here(target)

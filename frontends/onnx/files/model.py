@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ....core.mapped import Stamp, stamp_of
 from ....lazy_dataclass import dataclass
+from ..errors import fail
 
 if TYPE_CHECKING:
     import numpy as np
@@ -27,6 +31,14 @@ class Model:
     """Version of each operator set, the standard one under `""`."""
     raw: Mapping[str, np.ndarray[Any, Any]]
     """The bytes of initialisers that have stayed in the file of the model, by name."""
+    stamps: dict[Path, Stamp] = field(default_factory=dict)
+    """The file of the model and those of its external data, as they were when it was read."""
+
+    def check_unchanged(self, path: Path) -> None:
+        """Fails where a file of the model has changed since it was read. One that is gone is left to its readers."""
+        stamp = self.stamps.get(path)
+        if stamp is not None and stamp_of(path) not in (None, stamp):
+            fail(self.name, f"'{path.name}' has changed since the model was compiled", "compile the model again")
 
     def version(self, domain: str) -> int:
         """The version of an operator set that the model was written for."""

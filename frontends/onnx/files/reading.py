@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from ....core.mapped import map_file
+from ....core.mapped import map_file, stamp_of
+from ....core.messages.articles import with_article
 from ....core.messages.files import reason_of
 from ....core.messages.texts import IS_A_DIRECTORY
 from ..errors import INSTALL_HINT, fail
@@ -34,9 +35,13 @@ def load_model(source: str | Path | bytes | ModelProto) -> Model:
     except ImportError as error:
         fail(str(source)[:200], f"the package 'onnx' is not installed ({error})", INSTALL_HINT)
     name, folder, raw = IN_MEMORY, "", {}
+    stamp = stamp_of(source) if isinstance(source, str | Path) else None
     if isinstance(source, str | Path):
         name, folder = str(source), str(Path(source).parent)
         proto, raw = _opened(Path(source))
+    elif not isinstance(source, bytes | bytearray | memoryview | ModelProto):
+        kind = with_article(type(source).__name__)
+        fail(name, f"it is {kind}, expected a path, bytes or an onnx.ModelProto")
     else:
         proto = source if isinstance(source, ModelProto) else _parsed(name, source)
     _check_header(name, proto)
@@ -46,6 +51,8 @@ def load_model(source: str | Path | bytes | ModelProto) -> Model:
         proto = _inlined(name, proto)
     graph = _without_initialisers(proto.graph)
     model = Model(name, folder, graph, proto.graph.initializer, versions, raw)
+    if stamp is not None:
+        model.stamps[stamp.path] = stamp
     for tensor in model.initialisers:
         check_tensor(model, tensor, f"initialiser '{tensor.name}'", raw.get(tensor.name))
     for tensor in proto.graph.sparse_initializer:
@@ -56,12 +63,16 @@ def load_model(source: str | Path | bytes | ModelProto) -> Model:
     return model
 
 
-def whole_model(source: str | Path | bytes | ModelProto) -> bytes:
+def whole_model(source: str | Path | bytes | ModelProto, model: Model) -> bytes:
     """
-    Returns a model with all of its tensors, also those in other files. Raises `OnnxError` beyond 2 GB.
+    Returns a model with all of its tensors, also those in other files. It has been read as `model`.
+
+    Raises `OnnxError` beyond 2 GB, and where a file has changed since.
     """
     import onnx
 
+    for path in model.stamps:
+        model.check_unchanged(path)
     if isinstance(source, bytes):
         return source
     name = str(source) if isinstance(source, str | Path) else IN_MEMORY

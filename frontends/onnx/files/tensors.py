@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from ....core.mapped import map_file
+from ....core.mapped import map_file, stamp_of
 from ....core.messages.files import reason_of
 from ....core.packing import file_bytes, unpack
 from ....te import dtypes
@@ -95,6 +95,8 @@ def _check_external(model: Model, tensor: TensorProto, what: str, expected: int,
         why = "which is missing" if missing else f"which cannot be read: {(error.strerror or '').lower()}"
         hint = beside if model.name != IN_MEMORY else "give the path of the model"
         fail(model.name, f"{what} is in the file '{location}', {why}", hint)
+    if (stamp := stamp_of(path)) is not None:
+        model.stamps.setdefault(path, stamp)
     if path.is_symlink() or not path.is_file():
         kind = "a symbolic link" if path.is_symlink() else "no regular file"
         fail(model.name, f"{what} is in '{location}', which is {kind}, expected a file")
@@ -144,6 +146,7 @@ def _external_bytes(model: Model, tensor: TensorProto) -> np.ndarray[Any, Any]:
     path = Path(model.folder) / entries["location"]
     length = file_bytes(tensor.dims, DTYPES[tensor.data_type])
     offset = int(entries.get("offset", "0"))
+    model.check_unchanged(path)
     try:
         if path.stat().st_size >= LEAST_MAPPED:
             found = map_file(path).bytes()[offset : offset + length]

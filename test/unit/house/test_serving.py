@@ -159,7 +159,11 @@ CASES = [
     (b'{"inputs": {}}', JSON, 422, "input 'x' is missing"),
     (b'{"inputs": [[1, 2]]}', JSON, 422, "input 'x' has shape 1x2, expected tensor<?x8xf32>"),
     (b'{"inputs": [[1], [1, 2]]}', JSON, 422, "input 'x' holds no numbers, or rows of different lengths"),
-    (b'{"inputs": ["one"]}', JSON, 422, "input 'x' holds no numbers"),
+    (b'{"inputs": ["one"]}', JSON, 422, "input 'x' holds \"one\", expected tensor<?x8xf32>"),
+    (b'{"inputs": [["1_0", 2]]}', JSON, 422, "input 'x' holds \"1_0\", expected"),
+    (b'{"inputs": [[1, true]]}', JSON, 422, "input 'x' holds true, expected"),
+    (b'{"inputs": [[1, {"a": 1}]]}', JSON, 422, "input 'x' holds {\"a\": 1}, expected"),
+    (b'{"inputs": {"\\ud800": 1}}', JSON, 422, "there is no input '\\ud800', expected x"),
     (npy(ONE.astype(np.float64)), NPY, 422, "input 'x' has element type float64, expected tensor<?x8xf32>"),
     (npy(ONE)[:-1], NPY, 422, "there are 31 bytes of elements, expected 32 for shape (1, 8) of float32"),
     (npy(np.array([None])), NPY, 422, "the array holds Python objects"),
@@ -171,6 +175,8 @@ CASES = [
     (zipped(ONE, zipfile.ZIP_LZMA), NPZ, 422, "'x.npy' is packed by method 14, expected stored or deflated"),
     (zipped(np.ones((90000, 8)), zipfile.ZIP_DEFLATED, 160), NPZ, 422, "the body is no .npz file: Bad CRC"),
     (ONE.tobytes(), RAW, 422, "the header X-Shape is '', expected sizes as in 2x784"),
+    (ONE.tobytes(), {**RAW, "x-shape": "-1x-8"}, 422, "the header X-Shape is '-1x-8', expected sizes as in 2x784"),
+    (ONE.tobytes(), {**RAW, "x-shape": "1x0_8"}, 422, "the header X-Shape is '1x0_8', expected sizes"),
     (ONE.tobytes(), {**RAW, "x-shape": "1x9"}, 422, "there are 32 bytes of elements, expected 36"),
     (b"x", {"content-type": "text/plain"}, 415, "media type 'text/plain', expected one of application/json"),
     (b"x" * 100001, JSON, 413, "the body is too large"),
@@ -192,6 +198,47 @@ def test_what_is_refused(server: Server, body: bytes, headers: dict[str, str], s
     assert message in answer.json()["error"]
 
 
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        ("--port=99999", "--port is 99999, expected 0 to 65535"),
+        ("--timeout=-1", "--timeout is -1, expected seconds above 0"),
+        ("--timeout=nan", "--timeout is nan, expected seconds above 0"),
+        ("--max-wait=-1", "--max-wait is -1, expected milliseconds of at least 0"),
+        *[(f"--{name}=0", f"--{name} is 0, expected at least 1") for name in ("max-body", "connections", "threads")],
+    ],
+)
+def test_numbers_that_options_cannot_be(option: str, message: str, tmp_path: Path) -> None:
+    (tmp_path / "m.stepwell").touch()
+    command = [sys.executable, str(EXAMPLE / "serve.py"), "m.stepwell", option]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 2
+    assert done.stderr.rstrip().endswith(f"error: {message}")
+
+
+TWO = """
+func.func @main(%x: tensor<?xf32>, %y: tensor<?xf32>) -> tensor<?xf32> {
+  %w = graph.weight "w" : tensor<8x4xf32>
+  %s = graph.sum %w : (tensor<8x4xf32>) -> tensor<f32>
+  %0 = graph.add %x, %y : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+  %1 = graph.add %0, %s : (tensor<?xf32>, tensor<f32>) -> tensor<?xf32>
+  func.return %1 : tensor<?xf32>
+}
+"""
+
+
+def test_inputs_whose_sizes_do_not_agree_are_answered_422(tmp_path: Path) -> None:
+    server = Server(tmp_path, TWO, "--gather=never")
+    try:
+        good, bad = (json.dumps({"inputs": {"x": [1, 2], "y": y}}).encode() for y in ([3, 4], [3, 4, 5]))
+        assert server.predict(good, JSON).status_code == 200
+        answer = server.predict(bad, JSON)
+        assert answer.status_code == 422
+        assert "3" in answer.json()["error"]
+    finally:
+        server.end()
+
+
 def test_a_chunked_body_that_is_too_large(server: Server) -> None:
     answer = server.client.post("/v1/predict", content=iter([b"x" * 60000] * 3), headers=JSON)
     assert answer.status_code == 413
@@ -200,6 +247,8 @@ def test_a_chunked_body_that_is_too_large(server: Server) -> None:
 def test_numbers_that_json_does_not_have(server: Server) -> None:
     answer = server.predict(b'{"inputs": [["Infinity", 1, 1, 1, 1, 1, 1, 1]]}', JSON)
     assert answer.json()["outputs"]["result0"][0][1:] == ["Infinity"] * 3
+    answer = server.predict(b'{"inputs": [[null, 1, 1, 1, 1, 1, 1, 1]]}', JSON)
+    assert answer.json()["outputs"]["result0"][0] == ["NaN"] * 4
     assert (
         server.predict(b'{"inputs": [[1,1,1,1,1,1,1,1]]}', {**JSON, "accept": "*/*, application/x-npz"}).content[:2]
         == b"PK"

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import pickle
-from typing import Any
+from typing import Any, get_type_hints
 
 import numpy as np
 import pytest
 import stepwell
-from stepwell.runtime import ArgumentError
+from stepwell.frontends import OnnxExecutable
+from stepwell.frontends.onnx import compiled
+from stepwell.runtime import ArgumentError, executable
+from stepwell.runtime.program.results import Results
 
 TEXT = """
 func.func @main(%x: tensor<2x3xf32>, %s: tensor<f32>) -> tensor<2x3xf32> {
@@ -82,8 +85,8 @@ def test_a_static_program_shares_its_code_among_entries():
         ((ONES,), {"t": 1}, "'main' has no argument 't'; its arguments are x, s"),
         ((ONES, 0.1), {}, "argument 's' holds 0.1, which tensor<f32> does not have; numpy.asarray"),
         ((ONES, 2**24 + 1), {}, "argument 's' holds 16777217, which tensor<f32> does not have"),
-        ((ONES, 2**62), {}, "argument 's' holds 4611686018427387904, which tensor<f32> does not have"),
-        ((ONES, 10**30), {}, "argument 's' holds object, expected numbers of type tensor<f32>"),
+        ((ONES, 2**62 + 1), {}, "argument 's' holds 4611686018427387905, which tensor<f32> does not have"),
+        ((ONES, 10**30), {}, "argument 's' holds 1000000000000000000000000000000, which tensor<f32> does not have"),
         ((ONES, True), {}, "argument 's' holds bool, expected numbers of type tensor<f32>"),
         (([["a"]], 1), {}, "argument 'x' holds <U1, expected numbers of type"),
         (([[1], [2, 3]], 1), {}, "argument 'x' has rows of different lengths, expected"),
@@ -102,3 +105,8 @@ def test_integers_that_are_out_of_range(exe: stepwell.Executable):
     for wrong in ([1.5, 2, 3], [2**31, 0, 0], [float("nan"), 0, 0], [True, False, True]):
         with pytest.raises(ArgumentError, match="argument 'i' holds"):
             exe["second"](wrong)
+
+
+def test_type_checkers_know_that_results_have_names() -> None:
+    for kind in (stepwell.Executable, OnnxExecutable):
+        assert get_type_hints(kind.__call__, vars(executable) | vars(compiled))["return"] is Results

@@ -110,7 +110,9 @@ def test_run_into_refuses_to_write_a_weight() -> None:
       func.return %0 : tensor<4xf32>
     }"""
     weight, x = np.ones(8, np.float32), np.arange(4, dtype=np.float32)
-    exe = stepwell.compile(text, weights={"w": weight[:4]}, cache=False)
+    used = weight[:4]
+    used.flags.writeable = False  # so it is not copied
+    exe = stepwell.compile(text, weights={"w": used}, cache=False)
     with pytest.raises(ArgumentError, match="output 'result0' shares memory with a weight"):
         exe.run_into([weight[2:6]], x)
     exe.run_into([weight[4:]], x)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +13,7 @@ import pytest
 import stepwell
 from stepwell.core import StepwellPass
 from stepwell.dialects import graph
-from stepwell.runtime import CompileError
+from stepwell.runtime import ArgumentError, CompileError
 from stepwell.schedule import Schedule
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -137,3 +138,12 @@ def test_models_take_no_entry_and_no_weights():
     ):
         with pytest.raises(CompileError, match=f"a model has no use for {what}.*: import it by from_onnx"):
             stepwell.compile("model.onnx", **options)
+
+
+def test_an_entry_may_take_and_return_nothing() -> None:
+    text = "func.func @main() {\n  func.call @other() : () -> ()\n  func.return\n}\n"
+    exe = stepwell.compile(text + "func.func @other() {\n  func.return\n}\n")
+    assert exe() == exe["other"]() == pickle.loads(pickle.dumps(exe))() == ()
+    exe.run_into([])
+    with pytest.raises(ArgumentError, match="'main' takes no arguments, found 1|'main' takes 0 arguments"):
+        exe(1)

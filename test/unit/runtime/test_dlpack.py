@@ -11,6 +11,8 @@ import ml_dtypes
 import numpy as np
 import pytest
 import stepwell
+from stepwell import te
+from stepwell.lowering import create_prim_func
 from stepwell.runtime.errors import ArgumentError
 from stepwell.runtime.program.dlpack import as_inputs, from_capsule
 
@@ -226,3 +228,13 @@ def test_shared_memory_is_found_behind_other_libraries() -> None:
     x = np.ones((2, 3), np.float32)
     with pytest.raises(ArgumentError, match="output 'result0' shares memory with another argument"):
         program("f32").run_into([Foreign(x)], Foreign(x), x[0].copy())
+
+
+def test_a_loop_function_for_all_sizes_writes_into_their_memory() -> None:
+    size = te.var("n")
+    operand = te.placeholder((size,), "f32", "A")
+    twice = te.compute((size,), lambda i: operand[i] * 2.0, name="B")
+    exe = stepwell.compile(create_prim_func([operand, twice]))
+    out, x = np.zeros(4, np.float32), np.ones(4, np.float32)
+    exe.run_into([Foreign(out)], Foreign(x))
+    assert out.tolist() == [2, 2, 2, 2]

@@ -18,6 +18,7 @@ from stepwell.core.ir.element_types import byte_size
 from stepwell.core.passes.pipeline_text import parse_pipeline
 from stepwell.core.passes.pipelines import run_pipeline
 from stepwell.core.text.parsing import make_context, parse_text
+from stepwell.runtime.errors import CompileError
 from stepwell.testing.programs.program_generators import random_program
 from stepwell.testing.programs.strategies import seeds
 from stepwell.tools.run import main
@@ -101,7 +102,7 @@ def test_sizes_unknown_until_a_call_are_given() -> None:
     }"""
     program = stepwell.compile(text, cache=False)
     assert program.memory_for(((3, 8),)).output_bytes == 3 * 8 * 4
-    with pytest.raises(Exception, match="sizes are not all known"):
+    with pytest.raises(CompileError, match=r"@main takes arrays of unknown sizes \(\?\): give shapes=, one per input"):
         _ = program.memory
 
 

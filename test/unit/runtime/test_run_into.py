@@ -84,7 +84,9 @@ def test_no_weight_is_written() -> None:
       }
     }"""
     weight = np.ones(12, np.float32)
-    exe = stepwell.compile(text, weights={"w": weight[4:8]})
+    used = weight[4:8]
+    used.flags.writeable = False  # so it is not copied
+    exe = stepwell.compile(text, weights={"w": used})
     assert is_native(exe.run_into)
     for start in (1, 4, 7):
         with pytest.raises(ArgumentError, match="shares memory with a weight"):

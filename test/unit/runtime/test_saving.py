@@ -284,3 +284,18 @@ def test_a_file_of_the_first_version_loads(trusted: bool):
     assert exe.signature == "main(x: tensor<2x3xf32>) -> (result0: tensor<2x2xf32>)"
     w = np.array([[1, -1], [2, 0.5], [0, 3]], np.float32)
     np.testing.assert_array_equal(exe(x)[0], np.maximum(x @ w, 0))
+
+
+@pytest.mark.parametrize("trust_code", [False, True])
+def test_a_program_for_a_machine_that_is_not_this_one_is_compiled_from_its_text(
+    trust_code: bool, tmp_path: Path
+) -> None:
+    other = "x86-64-v3" if jit.host_code_target().architecture == "aarch64" else "aarch64-neon"
+    text = """func.func @main(%x: tensor<?xf32>) -> tensor<?xf32> {
+      %0 = graph.relu %x : (tensor<?xf32>) -> tensor<?xf32>
+      func.return %0 : tensor<?xf32>
+    }"""
+    stepwell.compile(text, target=other).save(tmp_path / "m.stepwell")
+    loaded = stepwell.load(tmp_path / "m.stepwell", trust_code=trust_code)
+    assert loaded([-1.0, 2.0])[0].tolist() == [0, 2]
+    assert loaded.export(tmp_path / "m.o", target=other, shapes=((4,),)).code.exists()

@@ -237,6 +237,9 @@ def test_time_ends_the_search(tuned: Callable[..., TuningReport]) -> None:
         ({"seed": -1}, "seed is -1, expected a whole number from 0 on"),
         ({"numerics": "loose"}, "numerics is 'loose', expected one of default, strict, fast"),
         ({"executor": 3}, "executor is 3, expected a concurrent.futures.Executor"),
+        ({"opt_level": 9}, "opt_level is 9, expected 0, 1, 2 or 3"),
+        ({"target": 5}, "target is 5, expected the name of a machine"),
+        ({"database": 5}, "database is 5, expected the name of a file"),
     ],
 )
 def test_wrong_arguments_are_errors(tuned: Callable[..., TuningReport], options: dict[str, Any], message: str) -> None:
