@@ -69,19 +69,22 @@ def tuning_database(tuning: bool | str | Path | None = None) -> Path | None:
     """
     Returns the file of tuned schedules that `compile(tuning=…)` means, or None for none.
 
-    Raises CompileError where a file that is named does not exist, StepwellError where it is not a tuning database.
+    Raises CompileError where a file that is named does not exist, StepwellError where it is not a tuning database. The
+    file of `STEPWELL_TUNING_DB` may not exist yet, since `stepwell-tune` makes it.
     """
     if tuning is False:
         return None
-    if isinstance(tuning, str | Path):
-        if not Path(tuning).is_file():
-            raise CompileError(f"there is no tuning database '{tuning}'")
+    named = isinstance(tuning, str | Path)
+    path = Path(tuning) if isinstance(tuning, str | Path) else tuning_path()
+    if named and not path.is_file():
+        raise CompileError(f"there is no tuning database '{tuning}'")
+    if path is None or not path.exists():
+        return None
+    if named or os.environ.get("STEPWELL_TUNING_DB"):
         from ..schedule.tuned.records import check_database
 
-        check_database(Path(tuning))
-        return Path(tuning)
-    path = tuning_path()
-    return path if path is not None and path.is_file() else None
+        check_database(path)
+    return path if path.is_file() else None
 
 
 def program_key(*parts: str) -> str:
@@ -186,7 +189,13 @@ def plugin_folders() -> list[Path]:
 
 
 def load(key: str, kind: str = PROGRAMS) -> tuple[dict[str, Any], bytes] | None:
-    """Returns the description and object code kept under `key`, or None when there is none or it is damaged."""
+    """
+    Returns the description and object code kept under `key`, or None when there is none or it is damaged.
+
+    Raises CompileError where `STEPWELL_CACHE_BYTES` is not a number, so that a mistake in it does not show only where
+    a program is new.
+    """
+    limit()
     path = cache_directory() / f"{key}{kind}"
     try:
         data = path.read_bytes()

@@ -243,4 +243,6 @@ def test_a_limit_that_is_no_number_is_an_error(
     monkeypatch.setenv("STEPWELL_CACHE_BYTES", given)
     with pytest.raises(CompileError, match=f"STEPWELL_CACHE_BYTES is {given!r}, expected a number of bytes"):
         cache.store("key", {}, b"code")
+    with pytest.raises(CompileError, match=f"STEPWELL_CACHE_BYTES is {given!r}, expected a number of bytes"):
+        cache.load("key")
     assert not own_directory.exists()
