@@ -54,7 +54,7 @@ EXPECTED: Final[dict[str, tuple[Callable[[Any], bool], str]]] = {
     ),
     "cores": _number(1),
 }
-"""Of each field, the test of its value, and what is expected where it fails."""
+"""The test of each field, and what is expected where it fails."""
 
 
 def check_machine(machine: Machine) -> None:
