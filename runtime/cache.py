@@ -74,13 +74,13 @@ def tuning_database(tuning: bool | str | Path | None = None) -> Path | None:
     """
     if tuning is False:
         return None
-    named = isinstance(tuning, str | Path)
-    path = Path(tuning) if isinstance(tuning, str | Path) else tuning_path()
-    if named and not path.is_file():
+    named = Path(tuning) if isinstance(tuning, str | Path) else None
+    if named is not None and not named.is_file():
         raise CompileError(f"there is no tuning database '{tuning}'")
+    path = tuning_path() if named is None else named
     if path is None or not path.exists():
         return None
-    if named or os.environ.get("STEPWELL_TUNING_DB"):
+    if named is not None or os.environ.get("STEPWELL_TUNING_DB"):
         from ..schedule.tuned.records import check_database
 
         check_database(path)
