@@ -143,6 +143,9 @@ EXTENSIONS: dict[str, dict[str, str]] = {
     },
 }
 
+KINDS = frozenset({*EXTENSIONS, "external-target", "onnx-converters", "pattern-table", "schedule-step"})
+"""The kinds of extensions that a package may add to. Of the last four Stepwell has none of its own."""
+
 
 def _loader(location: str) -> Callable[[], Any]:
     module_name, _, object_name = location.partition(":")

@@ -23,7 +23,7 @@ from ..te import dtypes
 from ..te.expr import Axis, Binary, Expr
 from ..te.nodes import Cast, Check
 from ..te.reductions import ReductionResult
-from ..te.tensor import Load
+from ..te.tensor import Load, results_of
 from .kernel_kind import facts_of_kernel
 from .kinds import OPAQUE_FACTS, OpFacts, OpKind, kind_of_stages
 from .reduced_rows import rows_of_stages
@@ -105,7 +105,7 @@ def _computed_facts(op: Operation) -> OpFacts:
     if len(inputs) != len(placeholders):
         return OPAQUE_FACTS
     try:
-        outputs = op.te(*inputs)
+        outputs = results_of(op, inputs)
         return OpFacts(kind_of_tensors(outputs, inputs), rows_of_stages(_stages_between(outputs, inputs)))
     except te.TEError:
         # A size is `?` where the meaning needs a number. Nothing can be said before shapes are specialised.

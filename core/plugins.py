@@ -18,7 +18,7 @@ from xdsl.universe import XDSL_UNIVERSE, Universe
 from .. import universe as own
 from ..lazy_dataclass import dataclass
 from .installed import OWN, PLUGIN_GROUP, UNIVERSE_GROUP, plugged_in, root_module
-from .messages.diagnostics import Diagnostic, StepwellError
+from .messages.diagnostics import Diagnostic, StepwellError, did_you_mean
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -116,9 +116,13 @@ class Registry:
 
     def add_plugin(self, plugin: StepwellPlugin, package: str, root: str | None = None) -> list[str]:
         root = package if root is None else root
-        taken = self._add("pipeline", self.plugin_pipelines, plugin.pipelines, package, root)
+        taken = self._add_pipelines(plugin.pipelines, package, root)
         for kind, loaders in plugin.extensions.items():
-            taken += self._add(kind, self.extensions.setdefault(kind, {}), loaders, package, root)
+            if kind in own.KINDS:
+                taken += self._add(kind, self.extensions.setdefault(kind, {}), loaders, package, root)
+            else:
+                hint = did_you_mean(kind, own.KINDS) or f"expected one of {', '.join(sorted(own.KINDS))}"
+                taken.append(f"there is no kind of extension '{kind}', {hint}")
         for point, passes in plugin.joins.items():
             if point in own.points():
                 self.joins.setdefault(point, []).append(passes)
@@ -140,6 +144,15 @@ class Registry:
             self.passes[name] = _Defined(pass_type)
             self.owner["pass", name] = self.root["pass", name] = root
         return None
+
+    def _add_pipelines(self, new: Mapping[str, str], package: str, root: str) -> list[str]:
+        """Adds named pipelines. A pass, a pipeline of Stepwell and a point are found before one of the same name."""
+        shipped = {*own.pipelines(), *own.points()} if new else ()
+        taken = [f"pipeline '{name}' is already defined by stepwell" for name in new if name in shipped]
+        passes = [name for name in new if name in self.passes and name not in shipped]
+        taken += [f"pipeline '{name}' has the name of a pass of {self.owner['pass', name]}" for name in passes]
+        free = {name: text for name, text in new.items() if name not in shipped and name not in passes}
+        return taken + self._add("pipeline", self.plugin_pipelines, free, package, root)
 
     def _add(self, kind: str, known: dict[str, Any], new: Mapping[str, Any], package: str, root: str) -> list[str]:
         taken: list[str] = []

@@ -6,6 +6,8 @@ from dataclasses import replace
 
 from ..lazy_dataclass import dataclass
 
+X86_64_BASE = "+64bit,+cmov,+cx8,+sse2"
+
 
 @dataclass(frozen=True)
 class CodeTarget:
@@ -24,6 +26,14 @@ class CodeTarget:
     def is_x86_64(self) -> bool:
         """Returns whether code is for any kind of x86-64."""
         return self.triple.startswith("x86_64")
+
+    @property
+    def features_with_base(self) -> str:
+        """
+        The features with those of any x86-64 before them. LLVM ends the process where a CPU has none of 64 bits, and it
+        takes a CPU that it does not know for one of 32.
+        """
+        return f"{X86_64_BASE},{self.features}".rstrip(",") if self.is_x86_64 else self.features
 
     @property
     def is_apple(self) -> bool:

@@ -13,6 +13,7 @@ from ..core.messages.texts import unknown_target
 from ..core.passes.config import register_config
 from ..core.passes.context import config_value
 from .families import NAMED
+from .fields import check_machine
 from .host import host_machine
 from .machine import Machine
 
@@ -25,8 +26,9 @@ def register_machine(machine: Machine) -> None:
     """
     Makes a machine known by its name in this process. One of the same name that was registered before is replaced.
 
-    Raises `StepwellError` for the name of a machine of docs/targets.md.
+    Raises `StepwellError` for the name of a machine of docs/targets.md, and for a field that cannot be.
     """
+    check_machine(machine)
     if machine.name in ("host", *NAMED):
         raise StepwellError(Diagnostic(f"cannot register the target '{machine.name}': the name is taken"))
     _registered[machine.name] = machine

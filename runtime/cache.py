@@ -15,9 +15,10 @@ import hashlib
 import json
 import os
 import re
+import stat
 import time
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +39,8 @@ programs, which other programs may have too.
 DEFAULT_LIMIT = 256 * 1024 * 1024
 LOOK_AGAIN = 32
 """The programs that a process keeps before it looks at the whole folder again, since others keep some there too."""
+LARGE_FILE = 1 << 20
+"""The most bytes of a plug-in's file that are read to know whether it has changed. To read as many takes about 1 ms."""
 TEMPORARY = ".tmp"
 ABANDONED = 3600
 """Seconds after which a temporary file is taken to be left by a writer that was killed. Writing takes less than one."""
@@ -66,24 +69,27 @@ def tuning_database(tuning: bool | str | Path | None = None) -> Path | None:
     """
     Returns the file of tuned schedules that `compile(tuning=…)` means, or None for none.
 
-    Raises CompileError where a file that is named does not exist, StepwellError where it is not a tuning database.
+    Raises CompileError where a file that is named does not exist, StepwellError where it is not a tuning database. The
+    file of `STEPWELL_TUNING_DB` may not exist yet, since `stepwell-tune` makes it.
     """
     if tuning is False:
         return None
-    if isinstance(tuning, str | Path):
-        if not Path(tuning).is_file():
-            raise CompileError(f"there is no tuning database '{tuning}'")
+    named = Path(tuning) if isinstance(tuning, str | Path) else None
+    if named is not None and not named.is_file():
+        raise CompileError(f"there is no tuning database '{tuning}'")
+    path = tuning_path() if named is None else named
+    if path is None or not path.exists():
+        return None
+    if named is not None or os.environ.get("STEPWELL_TUNING_DB"):
         from ..schedule.tuned.records import check_database
 
-        check_database(Path(tuning))
-        return Path(tuning)
-    path = tuning_path()
-    return path if path is not None and path.is_file() else None
+        check_database(path)
+    return path if path.is_file() else None
 
 
 def program_key(*parts: str) -> str:
     """Returns the name under which a program is kept: a hash of everything that decides its machine code."""
-    return code_key(*parts, source_fingerprint())
+    return code_key(*parts, source_fingerprint(), plugin_fingerprint())
 
 
 def code_key(*parts: str) -> str:
@@ -99,26 +105,73 @@ def code_key(*parts: str) -> str:
 @cache
 def source_fingerprint() -> str:
     """
-    Returns a hash of the compiler, so that a changed compiler never meets old code.
+    Returns a hash of the compiler as this process found it, so that a changed compiler never meets old code.
 
-    It covers the Python and rule files of this package and of installed plug-ins, and the version of xDSL.
+    It covers the Python and rule files of this package, all files of installed plug-ins, and the version of xDSL.
     """
     root = str(Path(__file__).resolve().parent.parent)
-    folders = [os.path.join(root, room) for room in ROOMS] + [str(path) for path in plugin_folders()]
     digest = hashlib.sha256(version_of("xdsl").encode())
-    for folder in folders:
-        for path in sorted(_sources(folder)):
+    for room in ROOMS:
+        for path in sorted(_sources(os.path.join(root, room))):
             with open(path, "rb") as file:
                 digest.update(os.path.basename(path).encode() + b"\0" + file.read())
+    digest.update(plugin_fingerprint().encode())
     return digest.hexdigest()
 
 
-def _sources(place: str) -> Iterator[str]:
-    """Yields the Python and rule files of a folder, or the one file that `place` is."""
+def plugin_fingerprint() -> str:
+    """
+    Returns a hash of all files of installed plug-ins as they are now.
+
+    A pass may read a file of its package each time it runs. So a file that is changed in the middle of a session counts
+    too. A file that is as long and as old as before is not read again.
+    """
+    files = [each for place in _plugin_places() for path in _files(str(place)) if (each := _status(path, str(place)))]
+    return _hash_of_files(tuple(sorted(files))) if files else ""
+
+
+def _sources(folder: str) -> Iterator[str]:
+    """Yields the Python and rule files of a folder."""
+    return (path for path in _files(folder) if path.endswith((".py", ".mlir")))
+
+
+def _files(place: str) -> Iterator[str]:
+    """Yields the files of a folder without its hidden folders and what Python made, or the one file that `place` is."""
     if os.path.isfile(place):
         yield place
-    for folder, _, names in os.walk(place):
-        yield from (f"{folder}{os.sep}{name}" for name in names if name.endswith((".py", ".mlir")))
+    for folder, inner, names in os.walk(place):
+        inner[:] = [name for name in inner if name != "__pycache__" and not name.startswith(".")]
+        yield from (f"{folder}{os.sep}{name}" for name in names if not name.endswith(".pyc"))
+
+
+def _status(path: str, place: str) -> tuple[str, str, int, int] | None:
+    """
+    Returns the name in its package, the path, the size and the time of change of a regular file, and None for others.
+    """
+    with contextlib.suppress(OSError):
+        status = os.stat(path)
+        if stat.S_ISREG(status.st_mode):
+            name = os.path.basename(place) + path.removeprefix(place)
+            return name, path, status.st_size, status.st_mtime_ns
+    return None
+
+
+@lru_cache(maxsize=8)
+def _hash_of_files(files: tuple[tuple[str, str, int, int], ...]) -> str:
+    """Returns a hash of files. Size and time of change stand for the content of a large or an unreadable one."""
+    digest = hashlib.sha256()
+    for name, path, size, changed in files:
+        content = f"{size} {changed}".encode()
+        if size <= LARGE_FILE:
+            with contextlib.suppress(OSError):
+                content = Path(path).read_bytes()
+        digest.update(f"{name}\0{len(content)}\0".encode() + content)
+    return digest.hexdigest()
+
+
+@cache
+def _plugin_places() -> list[Path]:
+    return plugin_folders()
 
 
 def plugin_folders() -> list[Path]:
@@ -136,7 +189,13 @@ def plugin_folders() -> list[Path]:
 
 
 def load(key: str, kind: str = PROGRAMS) -> tuple[dict[str, Any], bytes] | None:
-    """Returns the description and object code kept under `key`, or None when there is none or it is damaged."""
+    """
+    Returns the description and object code kept under `key`, or None when there is none or it is damaged.
+
+    Raises CompileError where `STEPWELL_CACHE_BYTES` is not a number, so that a mistake in it does not show only where
+    a program is new.
+    """
+    limit()
     path = cache_directory() / f"{key}{kind}"
     try:
         data = path.read_bytes()

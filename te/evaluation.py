@@ -20,7 +20,7 @@ from .lines import line_of
 from .nodes import BitCast, Cast, Check, FusedMultiplyAdd, Select
 from .numeric import Array, dtype_of, numpy_dtype
 from .reductions import Reducer, ReductionResult, post_order
-from .tensor import Compute, Dim, Load, Tensor, placeholder, stages
+from .tensor import Compute, Dim, Load, Tensor, placeholder, results_of, stages
 
 MEMORY_LIMIT = 64 * 2**20
 """The most bytes that the intermediate values of one block may take."""
@@ -76,7 +76,7 @@ def evaluate_op(op: HasTensorSemantics, arrays: Sequence[Array]) -> list[Array]:
 def expressions_of(op: HasTensorSemantics, arrays: Sequence[Array]) -> tuple[Sequence[Tensor], Sequence[Tensor]]:
     """Returns a placeholder for each operand of an op, of the shape of its value, and the results made of them."""
     operands = [placeholder(array.shape, dtype_of(array), f"operand{number}") for number, array in enumerate(arrays)]
-    return operands, op.te(*operands)
+    return operands, results_of(op, operands)
 
 
 def _bind_sizes(inputs: Mapping[Tensor, Array]) -> dict[Expr, Any]:

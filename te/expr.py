@@ -106,8 +106,31 @@ class Expr:
     def __ge__(self, other: Expr | Number) -> Expr:
         return compare("ge", self, other)
 
+    def __eq__(self, other: object) -> bool:
+        return self._is_same(other, "==", "equal")
+
+    def __ne__(self, other: object) -> bool:
+        return not self._is_same(other, "!=", "not_equal")
+
+    __hash__ = object.__hash__
+
+    def _is_same(self, other: object, symbol: str, function: str) -> bool:
+        """Returns whether two nodes are one. A number is never a node, so that to ask about one is a mistake."""
+        if isinstance(other, Real) and not _is_size(self):
+            raise TEError(f"{symbol} asks whether two expressions are one node; te.{function}(x, y) compares values")
+        return self is other
+
     def __bool__(self) -> bool:
         raise TEError("a tensor expression has no truth value; use te.if_then_else, te.all or te.any")
+
+
+def _is_size(expr: Expr) -> bool:
+    """Returns whether an expression is a symbolic size, without an axis or a load. Shapes have these beside numbers."""
+    return (
+        expr.dtype == "index"
+        and (isinstance(expr, Const | Var) or bool(expr.operands))
+        and all(map(_is_size, expr.operands))
+    )
 
 
 @dataclass(frozen=True, eq=False, repr=False)

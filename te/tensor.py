@@ -388,3 +388,15 @@ def _checked_bodies(bodies: tuple[Expr, ...], name: str) -> tuple[Expr, ...]:
     if any(isinstance(node, ReductionResult) for node in post_order(*inner)):
         raise TEError(f"compute '{name}': a reduction must be the whole body; give the sum a stage of its own")
     return bodies
+
+
+def results_of(op: Any, operands: Sequence[Tensor]) -> tuple[Tensor, ...]:
+    """Returns what the method `te` of an op says of its results. Raises TEError where it returns anything else."""
+    found = op.te(*operands)
+    wanted = len(op.results)
+    if isinstance(found, tuple | list) and all(isinstance(each, Tensor) for each in found) and len(found) == wanted:
+        return tuple(found)
+    shown = f"the tensor '{found.name}'" if isinstance(found, Tensor) else shortened(found)
+    hint = "; is the comma of (y,) missing?" if isinstance(found, Tensor) else ""
+    plural = "tensors, one per result" if wanted != 1 else "tensor"
+    raise TEError(f"'te' of {type(op).__name__} returns {shown}, expected a tuple of {wanted} {plural}{hint}")

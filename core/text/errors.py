@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -21,6 +22,9 @@ from ..plugins import maker_of
 from .parsing import diagnostic_of_parse_error
 
 _OWN: Final = __name__.partition(".")[0]
+
+_ENDLESS: Final = 100
+"""The calls of one function inside each other from which on it is taken to cause a RecursionError."""
 
 _command: ContextVar[str | None] = ContextVar("stepwell_command", default=None)
 
@@ -70,7 +74,7 @@ def _diagnostic_of(error: BaseException) -> Diagnostic:
             return Diagnostic(message)
         return Diagnostic(about(op, message), point=nearest_source_point(op))
     if isinstance(error, RecursionError):
-        return Diagnostic(NESTED_TOO_DEEPLY)
+        return _endless(error) or Diagnostic(NESTED_TOO_DEEPLY)
     if isinstance(error, MemoryError):
         return Diagnostic("out of memory")
     if isinstance(error, OSError) and error.filename is not None:
@@ -80,13 +84,24 @@ def _diagnostic_of(error: BaseException) -> Diagnostic:
     )
 
 
+def _endless(error: RecursionError) -> Diagnostic | None:
+    """Returns the diagnostic of a function of a plug-in that calls itself until Python stops it."""
+    frames = Counter(frame.f_code for frame, _ in walk_tb(error.__traceback__))
+    names = {frame.f_code: frame.f_globals.get("__name__") for frame, _ in walk_tb(error.__traceback__)}
+    often = [code for code, count in frames.most_common() if count >= _ENDLESS]
+    code = next((code for code in often if maker_of(str(names[code] or _OWN))), None)
+    if code is None:
+        return None
+    return _fault_of_plugin(error, f"function '{code.co_name}' calls itself {frames[code]} times deep")
+
+
 def _fault_of_plugin(error: BaseException, message: str) -> Diagnostic | None:
     """
     The diagnostic of an error that passed through code of a plug-in on its way up. It names the maker, the place in the
     code, and the op. Frames outside of the first one of Stepwell are the caller's.
     """
     frames = [(frame, number) for frame, number in walk_tb(error.__traceback__)]
-    names = [str(frame.f_globals.get("__name__")) for frame, _ in frames]
+    names = [str(frame.f_globals.get("__name__") or _OWN) for frame, _ in frames]  # Made code has no module.
     first = next((i for i, name in enumerate(names) if name.partition(".")[0] == _OWN), len(names))
     makers = [None if i < first else maker_of(name) for i, name in enumerate(names)]
     last = next((i for i in reversed(range(len(makers))) if makers[i] is not None), None)

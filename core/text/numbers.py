@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from math import inf
+from math import isfinite
 from typing import Any, Final
 
 from xdsl.dialects.builtin import AnyFloat, IntegerType
@@ -12,9 +12,6 @@ from xdsl.parser import AttrParser
 _OUT_OF_RANGE: Final = re.compile(
     r"Integer value (-?\d+) is out of range for type (\S+) which supports values in the range \[(-?\d+), (-?\d+)\)"
 )
-
-_FIRST_TOO_LARGE: Final = {"f16": 65520.0, "f32": 3.4028235677973366e38}
-"""The least number that rounds to infinity. xDSL cannot store it in an attribute of these types."""
 
 
 class LiteralElement(AttrParser._TensorLiteralElement):
@@ -41,9 +38,19 @@ class LiteralElement(AttrParser._TensorLiteralElement):
             except OverflowError:
                 parser.raise_error(f"{self.span.text} has more bits than {type}", self.span)
         value = self.to_float(parser)
-        if abs(value) >= _FIRST_TOO_LARGE.get(type.name, inf):
+        if is_too_large(value, type):
             parser.raise_error(f"{self.span.text} is too large for {type}", self.span)
         return value
+
+
+def is_too_large(value: float, type: AnyFloat) -> bool:
+    """Returns whether a number that is written in digits becomes an infinity or a NaN in a float type."""
+    try:
+        return not isfinite(value) or not isfinite(type.unpack(type.pack((value,)), 1)[0])
+    except OverflowError:  # struct raises where IEEE 754 rounds to infinity
+        return True
+    except NotImplementedError:  # xDSL does not store numbers of all types.
+        return False
 
 
 def number_out_of_range(error: Exception, text: str) -> tuple[str, int, int] | None:

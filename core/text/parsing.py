@@ -7,6 +7,7 @@ import sys
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from functools import partial
+from math import isfinite
 from pathlib import Path
 from typing import Any, Final, NoReturn, cast
 
@@ -14,6 +15,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import (
     AnyVectorType,
     FileLineColLoc,
+    FloatAttr,
     FusedLoc,
     LocationAttr,
     ModuleOp,
@@ -245,6 +247,14 @@ class StepwellParser(Parser):
     def _parse_tensor_literal_element(self) -> AttrParser._TensorLiteralElement:
         element = super()._parse_tensor_literal_element()
         return LiteralElement(element.is_negative, element.value, element.span)
+
+    def parse_optional_builtin_int_or_float_attr(self) -> Any:
+        start, spelled = self.pos, self._current_token.text
+        number = super().parse_optional_builtin_int_or_float_attr()
+        if isinstance(number, FloatAttr) and spelled[:2] not in ("0x", "0X") and not isfinite(number.value.data):
+            digits = self.lexer.input.content[start : self.pos].partition(":")[0].strip()
+            self.raise_error(f"{digits} is too large for {number.type}", start, start + len(digits))
+        return number
 
     def parse_shape_dimension(self, allow_dynamic: bool = True) -> int:
         self._dimensions += 1

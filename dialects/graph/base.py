@@ -349,9 +349,13 @@ def infer_from(
     """Returns the shapes and element types of the results of an op of `op_type`. Raises `VerifyException`."""
     shaped = checked_operands(op_type, operands)
     try:
-        return op_type.infer(*shaped, **_plain_values(op_type.get_irdl_definition(), properties))
+        found = op_type.infer(*shaped, **_plain_values(op_type.get_irdl_definition(), properties))
     except ShapeError as error:
         raise VerifyException(str(error)) from None
+    if not isinstance(found, tuple | list) or not all(isinstance(each, Shaped) for each in found):
+        hint = "; is the comma of (x,) missing?" if isinstance(found, Shaped) else ""
+        raise VerifyException(f"'infer' of {op_type.__name__} returns {found}, expected a tuple of Shaped{hint}")
+    return tuple(found)
 
 
 def te_operands(op: Operation) -> list[te.Tensor]:

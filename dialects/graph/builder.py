@@ -18,7 +18,7 @@ from typing import Any
 
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FileLineColLoc, FunctionType, ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue, TypeAttribute
 from xdsl.utils.exceptions import VerifyException
 
 from ...core.ir.symbols import value_name
@@ -31,10 +31,12 @@ from ...core.text.aliases import hint_for
 from .base import ANY
 from .families import Graph
 from .methods import DialectMethods, OpMethods, add_methods
-from .operands import constant_of
+from .operands import constant_of, shown_operand
 from .places import BuilderError as BuilderError
 from .places import caller, fail_at, parse_type_text
 from .values import with_operators, without_operators
+
+_NAMES = "a name has letters, digits, and any of _ $ . -, and begins with no digit"
 
 
 class GraphBuilder(OpMethods):
@@ -71,12 +73,10 @@ class GraphBuilder(OpMethods):
             fail_at(where, f"function @{name} begins inside function @{self._function.sym_name.data}")
         if name in self._places:
             fail_at(where, f"function @{name} is defined twice, first at {source_point(self._places[name])}")
-        types = [
-            type_ if isinstance(type_, Attribute) else parse_type_text(type_, where) for type_ in arguments.values()
-        ]
+        types = [_type_of_argument(argument, given, where) for argument, given in arguments.items()]
         block = Block(arg_types=types)
         for value, argument in zip(block.args, arguments, strict=True):
-            value.name_hint = value_name(argument)
+            value.name_hint = _value_name(argument, where)
         shown = None if visibility == "public" else StringAttr(visibility)
         function = FuncOp(name, FunctionType.from_lists(types, []), Region(block), shown, arg_attrs=_names(arguments))
         function.location = where
@@ -116,7 +116,7 @@ class GraphBuilder(OpMethods):
         """Ends the function, which returns `values`."""
         where = caller()
         function = self._open_function("emit_func_output", where)
-        outputs = [SSAValue.get(value) for value in values]
+        outputs = [_output(number, value, where) for number, value in enumerate(values)]
         op = ReturnOp(*outputs)
         op.location = where
         _check_visible(op, function, where)
@@ -209,6 +209,7 @@ class GraphBuilder(OpMethods):
             fail_at(where, f"'{op.name}' has been emitted before")
         if len(names) > len(op.results):
             fail_at(where, f"'{op.name}' has {len(op.results)} results but {len(names)} names are given")
+        hints = [_value_name(name, where) for name in names]
         op.location = where
         _check_visible(op, function, where)
         function.body.block.add_op(op)  # First, since a call looks for its function in the module around it.
@@ -217,8 +218,8 @@ class GraphBuilder(OpMethods):
         except VerifyException as error:
             op.detach()
             fail_at(where, about(op, str(error)))
-        for result, name in zip(op.results, names, strict=False):
-            result.name_hint = value_name(name)
+        for result, hint in zip(op.results, hints, strict=False):
+            result.name_hint = hint
         results = self._with_operators(op.results)
         return results[0] if len(results) == 1 else tuple(results)
 
@@ -228,6 +229,40 @@ def _names(arguments: Collection[str]) -> ArrayAttr[DictionaryAttr] | None:
     if all(each.isascii() for each in arguments):
         return None
     return ArrayAttr([DictionaryAttr({} if each.isascii() else {NAME: StringAttr(each)}) for each in arguments])
+
+
+def _type_of_argument(name: str, given: Any, where: FileLineColLoc) -> Attribute:
+    if isinstance(given, str):
+        return parse_type_text(given, where)
+    if not isinstance(given, TypeAttribute) or not isinstance(given, Attribute):
+        fail_at(where, f"the type of argument '{name}' is {given!r}, expected a type or its text")
+    return given
+
+
+def _value_name(name: Any, where: FileLineColLoc) -> str:
+    """Returns the name of a value as the text has it. Raises BuilderError for what cannot be one."""
+    if not isinstance(name, str):
+        fail_at(where, f"the name of a value is {name!r}, expected text")
+    shown = value_name(name)
+    if not SSAValue.is_valid_name(shown):
+        fail_at(where, f"a value cannot have the name {name!r}", _NAMES)
+    return shown
+
+
+def _output(number: int, value: Any, where: FileLineColLoc) -> SSAValue:
+    """Returns an output as a value. Raises BuilderError for what is none, and for an op without one result."""
+    if isinstance(value, SSAValue):
+        return value
+    if isinstance(value, Operation) and len(value.results) == 1:
+        return value.results[0]
+    if isinstance(value, bool):
+        hint = "builder.equal(x, y) compares elements, and == asks whether two values are the same one"
+    elif isinstance(value, list | tuple):
+        hint = "emit_func_output(*values) takes the values one by one"
+    else:
+        hint = "builder.constant makes a value of a number or an array"
+    shown = f"an op with {len(value.results)} results" if isinstance(value, Operation) else shown_operand(value)
+    fail_at(where, f"output {number} is {shown}, expected a value", hint)
 
 
 def _check_visible(op: Operation, function: FuncOp, where: FileLineColLoc) -> None:

@@ -29,6 +29,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from ...core.attributes import unchecked
 from ...core.ir.element_types import ATTRIBUTES, dtype_name
+from ...core.text.numbers import is_too_large
 from ...te.dtypes import SIGNED, SMALL_INTEGERS, TABLE, integer_range
 from .element_types import CLASSES, check_number
 from .numerals import float_of_bits, float_text, parse_number, rounded
@@ -275,6 +276,8 @@ def scalar_of_literal(
         if dtype in CLASSES["F"]:
             return FloatAttr(float_of_bits(parser, value, dtype, start), ATTRIBUTES[dtype])  # pyright: ignore
         value = int.from_bytes(value, "little")
+    elif dtype in CLASSES["F"] and is_too_large(value, ATTRIBUTES[dtype]):  # pyright: ignore[reportArgumentType]
+        parser.raise_error(f"{parser.lexer.input.content[start:end].strip()} is too large for {dtype}", start, end)
     if isinstance(value, bool) != (dtype == "i1") and not (dtype == "i1" and value in (0, 1)):
         wanted = "true or false" if dtype == "i1" else "a number"
         parser.raise_error(f"an element of type {dtype} is {wanted}", start, end)

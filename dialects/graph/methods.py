@@ -11,9 +11,11 @@ import inspect
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from keyword import iskeyword
+from math import isfinite, isnan
+from numbers import Real
 from typing import Any
 
-from xdsl.dialects.builtin import FileLineColLoc
+from xdsl.dialects.builtin import FileLineColLoc, FloatAttr
 from xdsl.ir import Dialect, Operation
 from xdsl.irdl import OptPropertyDef, VarResultDef
 from xdsl.utils.exceptions import VerifyException
@@ -131,7 +133,7 @@ def method_of(op_type: type[Operation]) -> Callable[..., Any]:
             fail_at(where, f"'{op_type.name}': {error}", hint or f"it is called as {usage(called, signature)}")
         values = dict(bound.arguments)
         names = values.pop("name", None)
-        names = [names] if isinstance(names, str) else list(names or ())
+        names = list(names) if isinstance(names, list | tuple) else [] if names is None else [names]
         del values["self"]
         if issubclass(op_type, TensorOp):
             op, before = _tensor_op(op_type, values, where)
@@ -182,9 +184,20 @@ def _other_op(op_type: type[Operation], bound: inspect.BoundArguments, where: Fi
         if isinstance(value, str) and name.endswith("type_"):
             bound.arguments[name] = parse_type_text(value, where)
     try:
-        return op_type(*bound.args[1:], **bound.kwargs)
-    except (TypeError, ValueError, VerifyException) as error:
+        op = op_type(*bound.args[1:], **bound.kwargs)
+        _check_finite(bound.arguments.get("value"), op)
+        return op
+    except (TypeError, ValueError, OverflowError, VerifyException) as error:
         fail_at(where, f"'{op_type.name}': {error}", f"it is called as {usage(*_called(op_type))}")
+
+
+def _check_finite(given: Any, op: Operation) -> None:
+    """Raises ValueError where a finite number became an infinity or a NaN. Rules that compute numbers mean these."""
+    kept = op.properties.get("value")
+    if not isinstance(kept, FloatAttr) or not isinstance(given, Real):
+        return
+    if any(test(given) != test(kept.value.data) for test in (isfinite, isnan)):
+        raise ValueError(f"the value is {given!r}, which {kept.type} cannot hold")
 
 
 class DialectMethods:

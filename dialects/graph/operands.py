@@ -70,7 +70,7 @@ def constant_of(value: Any, dtype: str | None, classes: str, subject: str, where
     except ValueError as error:
         fail_at(where, f"{subject} is no array: {error}")
     if array.dtype.kind == "O" or array.dtype.kind in "USMmV" and dtypes.of_numpy(array.dtype.name) is None:
-        fail_at(where, f"{subject} is {_shown(value)}, expected a value, a number or an array")
+        fail_at(where, f"{subject} is {shown_operand(value)}, expected a value, a number or an array")
     if dtype is None:
         dtype = dtypes.of_numpy(array.dtype.name) if is_array else _default(array.dtype.kind, classes)
         if dtype is None:
@@ -92,19 +92,33 @@ def _converted(array: Any, dtype: str, is_array: bool, subject: str, where: File
 
     if array.dtype.kind == "b" and dtype != "i1":
         fail_at(where, f"{subject} is a truth value, expected {dtype}", f"builder.astype(…, '{dtype}') converts one")
+    if array.dtype.kind == "c":
+        fail_at(where, f"{subject} is {_number(array)}, expected a real number")
     with np.errstate(all="ignore"):
         stored = array.astype(dtypes.numpy_dtype(dtype))
         back = stored.astype(array.dtype)
-    changed = not np.array_equal(back, array, equal_nan=array.dtype.kind in "fc")
-    if changed and (is_array or not dtypes.is_float(dtype)):
-        text = _shown(array.item() if array.ndim == 0 else array)
+    changed = not np.array_equal(back, array, equal_nan=array.dtype.kind == "f")
+    if dtypes.is_float(dtype):
+        # A number of Python is rounded, but a finite one stays finite, and an infinity one.
+        kept = (np.array_equal(test(stored), test(array)) for test in (np.isfinite, np.isnan))
+        changed = changed and is_array or not all(kept)
+    else:
+        # An integer of the same width but with a sign, or without one, has the same bits.
+        changed = changed or not np.array_equal(stored < 0, array < 0)
+    if changed:
+        text = _number(array)
         name = dtypes.numpy_dtype(dtype).name
         hint = f"array.astype(numpy.{name}) rounds it" if is_array else "builder.astype converts the other operand"
         fail_at(where, f"{subject} is {text}, which {dtype} cannot hold", hint)
     return stored.astype(stored.dtype.newbyteorder("<"))
 
 
-def _shown(value: Any) -> str:
+def _number(array: Any) -> str:
+    return shown_operand(array.item() if array.ndim == 0 else array)
+
+
+def shown_operand(value: Any) -> str:
+    """Returns what messages say of something that was given as an operand."""
     shape = getattr(value, "shape", ())
     if shape:
         return f"an array of {value.dtype.name} and shape {tuple(shape)}"

@@ -145,8 +145,7 @@ class FunctionBufferizer:
         donated = self.sharing.donated
         taken = {argument: self.homes[argument] for argument in donated if argument in self.homes}
         insert_copies(self.block, [(self.buffers[argument], output) for argument, output in taken.items()])
-        if self.in_place is not None:
-            warn_of_unused(self.function, self.arguments, taken)
+        warn_of_unused(self.function, self.arguments, taken)
         self.places = {output: donated[argument] for argument, output in taken.items()}
         self.buffers |= taken
 

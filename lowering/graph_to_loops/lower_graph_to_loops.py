@@ -34,6 +34,7 @@ from ...dialects.graph.dynamic import DynamicOp
 from ...dialects.tensor_loop import FuncOp as LoopFuncOp
 from ...dialects.traits import LoopSemantics, LoopTemplate, may_fail
 from ...lazy_dataclass import dataclass
+from ...te.tensor import results_of
 from ..shared.kernel_calls import replace_by_call
 from ..shared.te_types import dtype_of, is_static
 from .convert_te_to_tensor_loop import convert_te_to_tensor_loop
@@ -218,7 +219,7 @@ def _semantics(op: Operation) -> tuple[list[te.Tensor], tuple[te.Tensor, ...]]:
     assert isinstance(op, LoopSemantics)
     operands = [_placeholder(op, value, index) for index, value in enumerate(op.operands)]
     try:
-        results = op.te(*operands)
+        results = results_of(op, operands)
     except te.TEError as error:
         fail(op, f"'{op.name}' has no loops: {error}")
     for value, result in zip(op.results, results, strict=True):

@@ -76,7 +76,7 @@ def load_all_machines() -> None:
 
 def _target_machine(target: CodeTarget, level: int = 2) -> llvm.TargetMachine:
     return llvm.Target.from_triple(target.triple).create_target_machine(
-        cpu=target.cpu, features=target.features, opt=level, jit=True, reloc="pic", codemodel="small"
+        cpu=target.cpu, features=target.features_with_base, opt=level, jit=True, reloc="pic", codemodel="small"
     )
 
 

@@ -34,7 +34,8 @@ def thread_count(threads: int | None) -> int:
     if chosen is None:
         return usable_cpus()
     if not str(chosen).isdecimal() or int(chosen) < 1:
-        raise CompileError(f"the number of threads is {chosen!r}, expected at least 1")
+        what = "the number of threads" if threads is not None else "STEPWELL_THREADS"
+        raise CompileError(f"{what} is {chosen!r}, expected at least 1")
     return int(chosen)
 
 

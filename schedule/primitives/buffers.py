@@ -283,7 +283,7 @@ def hoist_buffers(block: BlockOp) -> None:
 def static_type(buffer: SSAValue, blamed: Operation) -> MemRefType:
     """Returns the type of a buffer, and refuses one of unknown size or with a layout."""
     type_ = buffer.type
-    if not isinstance(type_, MemRefType) or -1 in type_.get_shape() or not type_.has_static_shape():
+    if not isinstance(type_, MemRefType) or not type_.has_static_shape():
         refuse(f"the size of {value_name(buffer)} is not known before the program runs", blamed)
     if type_.layout.name != "none":
         refuse(f"{value_name(buffer)} has a layout, expected a buffer without one", blamed)

@@ -12,7 +12,7 @@ from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import DiagnosticException, ParseError
 
 from ...core.fingerprint import compiler_fingerprint
-from ...core.messages.diagnostics import OperationError, emit_remark, emit_warning, listening
+from ...core.messages.diagnostics import OperationError, emit_remark, listening, warn_about
 from ...core.passes.applications import allowed
 from ...core.passes.base import StepwellPass, collecting_statistics
 from ...core.text.parsing import parse_text
@@ -76,7 +76,7 @@ class ApplyTuningPass(StepwellPass):
             program = program_of(ctx, record.program, f"{self.database}, kernel {record.kernel}")
             self._try(ctx, program, kernel)
         except (DiagnosticException, ParseError, OperationError) as error:
-            emit_warning(function, f"the tuned schedule of @{kernel.name} is left out: {_first_line(error)}")
+            warn_about(function, f"the tuned schedule of @{kernel.name} is left out: {_first_line(error)}")
             return False
         replay(kernel.renamed(program), module)
         text = f"@{kernel.name} takes a tuned schedule of {record.date or 'unknown date'}"

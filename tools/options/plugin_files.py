@@ -16,12 +16,12 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Final
 
-from xdsl.ir import Dialect
+from xdsl.ir import Dialect, Operation
 from xdsl.passes import ModulePass
 from xdsl.universe import XDSL_UNIVERSE, Universe
 from xdsl.utils.target import Target
 
-from ...core.messages.diagnostics import Diagnostic, StepwellError, closest
+from ...core.messages.diagnostics import Diagnostic, StepwellError, closest, warn
 from ...core.messages.files import reason_of
 from ...core.messages.points import SourcePoint
 from ...core.plugins import LoadedPlugin, StepwellPlugin, registry
@@ -75,6 +75,8 @@ def _load(file: str) -> None:
     taken = list(_added(module, file, root))
     if taken:
         raise StepwellError(Diagnostic(f"plug-in '{file}': {'; '.join(taken)}"))
+    if (without := _without_dialect(module, file, root)) is not None:
+        warn(without)
 
 
 def _near(path: Path) -> str:
@@ -133,6 +135,24 @@ def _own(value: Any, root: str) -> tuple[str, str, Universe]:
         if issubclass(value, Target):
             return "target", name, Universe(all_targets={name: lambda: value})
     return "", "", Universe()
+
+
+def _without_dialect(module: ModuleType, file: str, root: str) -> Diagnostic | None:
+    """Returns the warning about ops that the module defines and no dialect has: no program can use them."""
+    types = [each for each in vars(module).values() if isinstance(each, type) and issubclass(each, Operation)]
+    ops = [each for each in types if each.__module__.partition(".")[0] == root and "." in getattr(each, "name", "")]
+    if not ops:
+        return None
+    found = registry()
+    own = [load() for name, load in found.dialects.items() if found.root["dialect", name] == root]
+    known = [op for dialect in own for op in dialect.operations]
+    missing = [op for op in ops if not any(issubclass(each, op) for each in known)]
+    if not missing:
+        return None
+    names = ", ".join(f"'{op.name}'" for op in missing[:5])
+    made = f"Dialect('{missing[0].name.partition('.')[0]}', [{', '.join(op.__name__ for op in missing[:5])}], [])"
+    message = f"plug-in '{file}' has ops in no dialect, which no program can use: {names}"
+    return Diagnostic(message, "warning", hint=f"{made} in the file adds a dialect")
 
 
 def failure(what: str, path: Path, error: BaseException) -> StepwellError:

@@ -111,8 +111,8 @@ What the fields of a `Machine` mean:
 | `name` | what options, messages and tuning records call it |
 | `triple` | the triple of LLVM for assembly and exported code |
 | `cpu` | LLVM's name of the processor; LLVM warns of a name that it does not know, and takes a generic one |
-| `register_bytes` | bytes of a vector register; 64 on x86-64 means AVX-512 |
-| `registers` | how many vector registers there are; tiles are chosen such that none is spilled |
+| `register_bytes` | bytes of a vector register, a power of two; 64 on x86-64 means AVX-512 |
+| `registers` | how many vector registers there are, at least 8; tiles are chosen such that none is spilled |
 | `fma` | whether a product and a sum are one instruction |
 | `features` | features beyond those, by LLVM's names; LLVM may use them, and rules for products of bytes ask for some |
 | `multiply_adds` | multiply-adds of vectors that begin in a cycle |

@@ -48,7 +48,7 @@ class LowerQuaternionProductsPass(StepwellPass):
         known = {each.sym_name.data for each in op.ops if hasattr(each, "sym_name")}
         for product in [each for each in op.walk() if isinstance(each, MulOp)]:
             shape, dtype = product.result.type.get_shape(), str(product.result.type.element_type)
-            if len(shape) < 2 or -1 in shape:
+            if len(shape) < 2 or not product.result.type.has_static_shape():
                 continue
             name = f"quaternion_mul_{'x'.join(map(str, shape))}x{dtype}"
             if name not in known:

@@ -11,11 +11,13 @@ from typing import Any
 import pytest
 from stepwell.core.ir import extra_checks
 from stepwell.core.ir.verification import VerificationError
+from stepwell.core.messages.diagnostics import OperationError
 from stepwell.core.passes.pipelines import run_pipeline
 from stepwell.core.plugins import PLUGIN_GROUP, LoadedPlugin, maker_of, registry
 from stepwell.core.text.errors import diagnostic_of, internal_error_hint, reproduced_by
 from stepwell.core.text.parsing import make_context, parse
 from stepwell.tools.opt import main as opt
+from xdsl.utils.exceptions import VerifyException
 
 PROGRAM = """func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
   %y = graph.relu %x : (tensor<4xf32>) -> tensor<4xf32>
@@ -53,6 +55,38 @@ class FaultyOp(PureGraphOp):
         return {}["missing"]
 
 
+class TensorOp(FaultyOp):
+    name = "faulty.tensor"
+
+    def te(self, operand):
+        return operand
+
+
+class NothingOp(FaultyOp):
+    name = "faulty.nothing"
+
+    def te(self, operand):
+        return ()
+
+
+class BadlyInferredOp(FaultyOp):
+    name = "faulty.infer"
+
+    @classmethod
+    def infer(cls, operand):
+        return operand
+
+
+@module_pass("fault-without-end")
+def fault_without_end(module, ctx):
+    """Calls itself."""
+    fault_again()
+
+
+def fault_again():
+    fault_again()
+
+
 class BadlyVerifiedOp(FaultyOp):
     name = "faulty.verifier"
 
@@ -69,8 +103,9 @@ def plug_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     monkeypatch.setattr(registry(), "plugins", [*registry().plugins, provides])
     yield import_module("faulty_parts")
     del sys.modules["faulty_parts"]
-    registry().passes.pop("fault-at-relu", None)
-    registry().owner.pop(("pass", "fault-at-relu"), None)
+    for name in ("fault-at-relu", "fault-without-end"):
+        registry().passes.pop(name, None)
+        registry().owner.pop(("pass", name), None)
 
 
 def test_who_made_a_module(plug_in: Any):
@@ -153,3 +188,39 @@ def test_faults_of_ours_give_the_command():
         "this is a fault of the compiler, not of the program; "
         "this shows the traceback: stepwell-opt 'a b.mlir' -p O3 --debug",
     )
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("TensorOp", "the tensor 'relu', expected a tuple of 1 tensor; is the comma of (y,) missing?"),
+        ("NothingOp", "(), expected a tuple of 1 tensor"),
+    ],
+)
+def test_what_te_returns_is_checked(plug_in: Any, name: str, message: str):
+    op_type = getattr(plug_in, name)
+    with pytest.raises(OperationError) as caught:
+        run_pipeline(make_context(), program_with(op_type), "lower-graph-to-loops")
+    found = diagnostic_of(caught.value)
+    assert found.message.startswith(f"'{op_type.name}' has no loops: 'te' of {name} returns ")
+    assert found.message.endswith(message.partition("'relu'")[2]) and str(found.point) == "<text>:2:3"
+
+
+def test_what_infer_returns_is_checked(plug_in: Any):
+    module = program_with(plug_in.BadlyInferredOp)
+    op = next(op for op in module.walk() if op.name == "faulty.infer")
+    with pytest.raises(VerifyException) as caught:
+        op.verify_()
+    assert str(caught.value) == (
+        "'infer' of BadlyInferredOp returns tensor<4xf32>, expected a tuple of Shaped; is the comma of (x,) missing?"
+    )
+
+
+def test_a_pass_that_calls_itself_without_end_is_named(plug_in: Any):
+    with pytest.raises(RecursionError) as caught:
+        run_pipeline(make_context(), parse(PROGRAM), "fault-without-end")
+    found = diagnostic_of(caught.value)
+    start = "package 'faulty-parts' failed: RecursionError: function 'fault_again' calls itself "
+    assert found.message.startswith(start) and " times deep (faulty_parts.py:" in found.message
+    assert found.hint is not None and found.hint.startswith("this is a fault of package 'faulty-parts'")
+    assert diagnostic_of(RecursionError()).message == "the program is nested too deeply"

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import pytest
 from stepwell import universe
+from stepwell.core import codegens
+from stepwell.core.ir.extra_checks import OP_CHECK
 from stepwell.core.passes.base import StepwellPass
 from stepwell.core.passes.options import pass_options, pass_summary
 from stepwell.core.passes.pipeline_text import expand_pipeline, parse_pipeline
-from stepwell.core.plugins import registry
+from stepwell.core.plugins import Registry, StepwellPlugin, registry
 from stepwell.core.text.parsing import make_context
+from stepwell.frontends.onnx.registry import PLUGIN_KIND
 from stepwell.lowering.pipelines import POINTS
+from stepwell.patterns.language.registry import RULE_FUNCTIONS
+from stepwell.rewrites.partition.pattern_tables import TABLE_EXTENSION, TARGET_EXTENSION
+from stepwell.schedule.program.replay import EXTENSION
 from xdsl.universe import XDSL_UNIVERSE
 
 
@@ -57,3 +63,28 @@ def test_registry_knows_the_owner_of_every_name():
     found = registry()
     for kind, names in (("dialect", found.dialects), ("pass", found.passes), ("target", found.targets)):
         assert all((kind, name) in found.owner for name in names)
+
+
+def test_every_kind_of_extension_that_is_asked_for_is_known():
+    kinds = (RULE_FUNCTIONS, TABLE_EXTENSION, TARGET_EXTENSION, PLUGIN_KIND, EXTENSION, codegens.EXTENSION, OP_CHECK)
+    assert {*universe.EXTENSIONS, *kinds} == universe.KINDS
+
+
+def test_an_extension_of_no_kind_is_refused():
+    found = Registry()
+    refused = found.add_plugin(StepwellPlugin(extensions={"codegn": {"x": int}, "xyz": {"y": int}}), "mine")
+    assert refused[0] == "there is no kind of extension 'codegn', did you mean 'codegen'?"
+    assert refused[1].startswith("there is no kind of extension 'xyz', expected one of codegen, config-key, ")
+    assert not found.extensions
+
+
+def test_a_pipeline_of_a_package_takes_no_name_of_ours():
+    found = Registry()
+    found.add_universe(XDSL_UNIVERSE, "xdsl")
+    pipelines = {"O2": "cse", "at-start": "cse", "canonicalize": "cse", "mine": "cse"}
+    assert found.add_plugin(StepwellPlugin(pipelines=pipelines), "mine") == [
+        "pipeline 'O2' is already defined by stepwell",
+        "pipeline 'at-start' is already defined by stepwell",
+        "pipeline 'canonicalize' has the name of a pass of xdsl",
+    ]
+    assert found.plugin_pipelines == {"mine": "cse"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 from stepwell.core.messages.diagnostics import StepwellError
 from stepwell.core.messages.locations import location_string
@@ -140,10 +141,57 @@ def _output_of_another_function(builder: GraphBuilder) -> None:
             _inside(lambda b, x: b.emit(graph.ExpOp(graph.ReluOp(x)))),
             "'graph.exp': operand 0 is a result of 'graph.relu', which has not been emitted",
         ),
+        (_inside(lambda b, x: b.emit_func_output(None)), "output 0 is None, expected a value"),
+        (_inside(lambda b, x: b.emit_func_output(x, x == x)), "output 1 is True, expected a value"),
+        (_inside(lambda b, x: b.emit_func_output([x])), ", expected a value"),
+        (
+            _inside(lambda b, x: b.emit_func_output(np.ones(4, np.float32))),
+            "output 0 is an array of float32 and shape (4,), expected a value",
+        ),
+        (_inside(lambda b, x: b.relu(x, name="1 x%")), "a value cannot have the name '1 x%'"),
+        (_inside(lambda b, x: b.relu(x, name=5)), "the name of a value is 5, expected text"),
+        (lambda b: b.function("f", x=5).__enter__(), "the type of argument 'x' is 5, expected a type or its text"),
+        (lambda b: b.function("f", **{"1 x": "f32"}).__enter__(), "a value cannot have the name '1 x'"),
     ],
 )
 def test_misuse_is_reported_at_the_python_line(action: Any, message: str) -> None:
     assert message in misuse(action)
+
+
+@pytest.mark.parametrize(
+    ("make", "dtype", "message"),
+    [
+        (lambda b, x: x + (3 + 1j), "f32", "'graph.add': rhs is (3+1j), expected a real number"),
+        (
+            lambda b, x: b.constant(np.ones(2, np.complex64), "f32"),
+            "f32",
+            "the constant is an array of complex64 and shape (2,), expected a real number",
+        ),
+        (lambda b, x: x + 1e39, "f32", "'graph.add': rhs is 1e+39, which f32 cannot hold"),
+        (lambda b, x: x * 70000, "f16", "'graph.multiply': rhs is 70000, which f16 cannot hold"),
+        (lambda b, x: b.constant(float("inf"), "f8E4M3FN"), "f32", "the constant is inf, which f8E4M3FN cannot hold"),
+        (lambda b, x: x + (-1), "ui64", "'graph.add': rhs is -1, which ui64 cannot hold"),
+        (lambda b, x: x + np.array([200], np.uint8), "i8", "shape (1,), which i8 cannot hold"),
+        (lambda b, x: b.constant(2**63), "f32", "the constant is 9223372036854775808, which i64 cannot hold"),
+        (lambda b, x: b.full(1e39, "tensor<f32>"), "f32", "'graph.full': the value is 1e+39, which f32 cannot hold"),
+        (lambda b, x: b.full(10**400, "tensor<f32>"), "f32", "'graph.full': int too large to convert to float"),
+    ],
+)
+def test_a_constant_never_loses_what_it_is(make: Any, dtype: str, message: str) -> None:
+    builder = GraphBuilder()
+    with pytest.raises(BuilderError) as caught, builder.function("f", x=f"tensor<4x{dtype}>") as (x,):
+        make(builder, x)
+    assert message in str(caught.value)
+
+
+def test_a_number_of_python_is_rounded_and_may_be_infinite() -> None:
+    builder = GraphBuilder()
+    with builder.function("f", x="tensor<4xf32>") as (x,):
+        builder.emit_func_output(x + 0.1 + float("inf") + float("nan") + 1e-300 + (2**24 + 1) + 2)
+    assert [str(op) for op in builder.get().walk() if op.name == "graph.constant"] == [
+        f"%0 = graph.constant dense<{text}> : tensor<f32>"
+        for text in ("0.1", '"0x0000807F"', '"0x0000C07F"', "0.0", "16777216.0", "2.0")
+    ]
 
 
 def test_a_constructor_names_the_op_and_points_at_the_python_line() -> None:

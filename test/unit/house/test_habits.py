@@ -19,4 +19,4 @@ def test_the_page_is_followed(tmp_path: Path) -> None:
     assert shown[0] in (tmp_path / "twice.mlir").read_text()
     assert shown[1] in printed and shown[2] in printed
     assert "repro: it ends as it did: exit code 1\n" in printed
-    assert "stepwell-ising: 29 files" in printed
+    assert "stepwell-ising: 30 files" in printed

@@ -15,6 +15,7 @@ from stepwell.core.passes.pipelines import run_pipeline
 from stepwell.core.text.parsing import make_context, parse
 from stepwell.machine import aarch64, named
 from stepwell.machine.families import NAMED, base_of_host
+from stepwell.machine.fields import EXPECTED, check_machine
 from stepwell.machine.host import cache_sizes, cpu_flags, cpu_model, features_of, host_machine
 from stepwell.machine.machine import Machine
 from stepwell.machine.named import chosen_machine, machine_named, register_machine
@@ -208,3 +209,44 @@ def test_names_of_registered_machines_are_explained() -> None:
     with pytest.raises(StepwellError) as error:
         machine_named("nothing-like-it")
     assert error.value.diagnostic.hint == f"the targets are host, {', '.join(NAMED)}, mine"
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "expected"),
+    [
+        ("name", "", "text that is not empty"),
+        ("triple", "x86_64", "a triple, such as 'x86_64-unknown-linux-gnu'"),
+        ("cpu", None, "text that is not empty"),
+        ("register_bytes", -16, "a power of two of at least 8"),
+        ("register_bytes", 7, "a power of two of at least 8"),
+        ("registers", 0, "a whole number of at least 8"),
+        ("registers", "x", "a whole number of at least 8"),
+        ("fma", 1, "True or False"),
+        ("features", ("avx512vnni",), "a frozenset of names, such as frozenset({'avx512vnni'})"),
+        ("features", "avx512vnni", "a frozenset of names, such as frozenset({'avx512vnni'})"),
+        ("multiply_adds", 0, "a whole number of at least 1"),
+        ("loads", 0, "a whole number of at least 1"),
+        ("latency", 1.5, "a whole number of at least 1"),
+        ("l1_bytes", 0, "a whole number of bytes of at least 64"),
+        ("l1_way_bytes", 0, "a whole number of bytes of at least 64"),
+        ("l2_bytes", -1, "a whole number of bytes of at least 64"),
+        ("l3_bytes", -1, "a whole number of bytes of at least 0"),
+        ("l3_is_near", None, "True or False"),
+        ("sweeps_in_place", -1, "a whole number of at least 0"),
+        ("permutes_apart", 0, "True or False"),
+        ("line_cycles", float("nan"), "a number of at least 0"),
+        ("cores", 0, "a whole number of at least 1"),
+    ],
+)
+def test_a_machine_that_cannot_be_is_refused(field: str, value: object, expected: str) -> None:
+    machine = replace(machine_named("x86-64-v3"), **{"name": "odd", field: value})  # pyright: ignore
+    with pytest.raises(StepwellError) as caught:
+        register_machine(machine)
+    message = f"cannot register the target {machine.name!r}: {field} is {value!r}, expected {expected}"
+    assert caught.value.diagnostic.message == message
+
+
+def test_every_machine_that_is_named_could_be_registered() -> None:
+    assert {each.name for each in fields(Machine)} == set(EXPECTED)
+    for machine in (*NAMED.values(), host_machine()):
+        check_machine(machine)

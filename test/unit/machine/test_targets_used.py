@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import re
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -257,3 +259,20 @@ def test_machine_code_for_named_machines(name: str, instruction: str) -> None:
     at = [number for number, line in enumerate(lines) if any(each in line for each in ("mulps", "vfma", "fmla"))]
     stack = re.compile(r"[xyz]mm\d+.*rsp|rsp.*[xyz]mm\d+|\bq\d+.*\[sp")
     assert not [line for line in lines[at[0] : at[-1]] if stack.search(line)]
+
+
+@pytest.mark.parametrize("cpu", ["znver9", "i386"])
+def test_a_cpu_that_llvm_does_not_know_is_a_generic_one(cpu: str) -> None:
+    """LLVM ended the process, since it takes such a CPU for one of 32 bits. So this runs in a process of its own."""
+    code = f"""
+import stepwell
+from dataclasses import replace
+from stepwell.machine import register_machine
+from stepwell.machine.named import machine_named
+register_machine(replace(machine_named("x86-64-v3"), name="mine", cpu="{cpu}"))
+program = stepwell.compile({PRODUCT!r}, target="mine", cache=False)
+print("ymm" in program.ir("asm"))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, "True\n"), done.stderr
+    assert ("'znver9' is not a recognized processor for this target" in done.stderr) == (cpu == "znver9")

@@ -170,7 +170,9 @@ def test_a_directory_that_cannot_be_written_is_remarked_once(tmp_path: Path, mon
     assert cache.load("key") is None
 
 
-def test_the_sources_of_plug_ins_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def plug_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An installed package that plugs something in."""
     (tmp_path / "plug_in_for_cache").mkdir()
     (tmp_path / "plug_in_for_cache" / "__init__.py").write_text("universe = None\n")
     info = tmp_path / "plug_in_for_cache-1.dist-info"
@@ -178,10 +180,60 @@ def test_the_sources_of_plug_ins_count(tmp_path: Path, monkeypatch: pytest.Monke
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: plug-in-for-cache\nVersion: 1\n")
     (info / "entry_points.txt").write_text("[xdsl.universe]\nplug = plug_in_for_cache:universe\n")
     monkeypatch.syspath_prepend(str(tmp_path))
-    assert cache.plugin_folders() == [tmp_path / "plug_in_for_cache"]
+    monkeypatch.setattr(cache, "_plugin_places", cache.plugin_folders)
+    return tmp_path / "plug_in_for_cache"
+
+
+def test_the_sources_of_plug_ins_count(plug_in: Path) -> None:
+    assert cache.plugin_folders() == [plug_in]
     before = cache.source_fingerprint.__wrapped__()
-    (tmp_path / "plug_in_for_cache" / "__init__.py").write_text("universe = 1\n")
+    (plug_in / "__init__.py").write_text("universe = 1\n")
     assert cache.source_fingerprint.__wrapped__() != before
+
+
+@pytest.mark.parametrize("name", ["table.json", "data/table.toml", "table.yaml", "fast.so", "notes", ".table"])
+def test_every_file_of_a_plug_in_counts_as_it_is_now(plug_in: Path, name: str) -> None:
+    """A pass of a package may read a table each time it runs, so that the programs of the old one do not count."""
+    keys = {cache.program_key("program")}
+    (plug_in / name).parent.mkdir(exist_ok=True)
+    for content in ("one", "two"):
+        (plug_in / name).write_text(content)
+        os.utime(plug_in / name, ns=(1, len(keys)))  # The clock of a file system may be too coarse to tell them apart.
+        keys.add(cache.program_key("program"))
+    assert len(keys) == 3
+    (plug_in / name).write_text("one")
+    sources = cache.source_fingerprint.__wrapped__()
+    (plug_in / name).write_text("two and more")
+    assert cache.source_fingerprint.__wrapped__() != sources
+
+
+@pytest.mark.parametrize("name", ["__pycache__/a.json", ".git/index", ".ruff_cache/x.py", "old.pyc"])
+def test_what_tools_leave_in_the_folder_of_a_plug_in_does_not_count(plug_in: Path, name: str) -> None:
+    before = cache.plugin_fingerprint()
+    assert before
+    (plug_in / name).parent.mkdir(exist_ok=True)
+    (plug_in / name).write_text("left")
+    assert cache.plugin_fingerprint() == before
+
+
+def test_a_large_file_of_a_plug_in_counts_by_size_and_time(plug_in: Path) -> None:
+    file = plug_in / "weights.bin"
+    found: list[str] = []
+    for content, when in ((b"a", 1), (b"b", 1), (b"b", 2)):
+        file.write_bytes(content * (cache.LARGE_FILE + 1))
+        os.utime(file, (when, when))
+        found.append(cache.plugin_fingerprint())
+    assert found[0] == found[1] != found[2]
+
+
+def test_the_folder_that_a_plug_in_is_in_does_not_count(plug_in: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A program is pickled on one machine and run on another, where packages are elsewhere."""
+    before = cache.plugin_fingerprint()
+    moved = plug_in.parent / "moved" / plug_in.name
+    moved.parent.mkdir()
+    plug_in.rename(moved)
+    monkeypatch.setattr(cache, "_plugin_places", lambda: [moved])
+    assert cache.plugin_fingerprint() == before
 
 
 @pytest.mark.parametrize("given", ["", "abc", "-1", "1e9"])
@@ -191,4 +243,6 @@ def test_a_limit_that_is_no_number_is_an_error(
     monkeypatch.setenv("STEPWELL_CACHE_BYTES", given)
     with pytest.raises(CompileError, match=f"STEPWELL_CACHE_BYTES is {given!r}, expected a number of bytes"):
         cache.store("key", {}, b"code")
+    with pytest.raises(CompileError, match=f"STEPWELL_CACHE_BYTES is {given!r}, expected a number of bytes"):
+        cache.load("key")
     assert not own_directory.exists()

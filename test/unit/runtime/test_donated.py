@@ -273,6 +273,22 @@ def test_what_no_result_takes_the_place_of() -> None:
         stepwell.compile(PROGRAM, donate=["cache", "new"], tuning=False, cache=False)
 
 
+SAME = """
+func.func @main(%s: tensor<4xf32>, %x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = graph.add %s, %x : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  func.return %0 : tensor<4xf32>
+}"""
+
+
+def test_where_buffers_are_not_shared_a_warning_says_so() -> None:
+    """At O0 every buffer has bytes of its own, so that no result takes the place of an argument."""
+    with pytest.warns(UserWarning, match="argument 's' is donated, but no result takes its place") as told:
+        program = stepwell.compile(SAME, donate="s", opt_level=0, cache=False)
+    assert len(told) == 1
+    given = np.zeros(4, np.float32)
+    assert program(given, np.ones(4, np.float32))[0] is not given
+
+
 ROLES = """
 func.func @main(
   %x: memref<4xf32> {{stepwell.role = "input"}}, %w: memref<3xf32> {{stepwell.role = "input"}},

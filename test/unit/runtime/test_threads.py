@@ -242,7 +242,7 @@ def test_the_environment_says_how_many_threads(monkeypatch: pytest.MonkeyPatch) 
     assert thread_count(None) == 3
     assert thread_count(2) == 2
     monkeypatch.setenv("STEPWELL_THREADS", "many")
-    with pytest.raises(CompileError, match="'many'"):
+    with pytest.raises(CompileError, match="STEPWELL_THREADS is 'many', expected at least 1"):
         thread_count(None)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -11,7 +12,7 @@ import numpy as np
 import pytest
 import stepwell
 from stepwell.core.fingerprint import compiler_fingerprint
-from stepwell.core.messages.diagnostics import Diagnostic, StepwellError, listening
+from stepwell.core.messages.diagnostics import Diagnostic, DiagnosticWarning, StepwellError, listening
 from stepwell.core.passes.pipelines import run_pipeline
 from stepwell.core.text.parsing import make_context, parse
 from stepwell.machine.named import machine_named
@@ -254,6 +255,31 @@ def test_compile_finds_the_database_by_the_environment(
     assert uses_tuning(compile_()) and not uses_tuning(compile_(tuning=False))
     monkeypatch.setenv("STEPWELL_TUNING_DB", "")
     assert not uses_tuning(compile_())
+
+
+def test_the_environment_names_a_database_or_a_file_that_is_to_be_one(
+    tmp_path: Path, compile_: Callable[..., stepwell.Executable], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a.npz").write_bytes(b"PK\x03\x04")
+    for name, message in (
+        ("a.npz", f"'{tmp_path}/a.npz' is not a tuning database"),
+        ("", f"cannot read tuning database '{tmp_path}': is a directory"),
+    ):
+        monkeypatch.setenv("STEPWELL_TUNING_DB", str(tmp_path / name))
+        with pytest.raises(StepwellError, match=re.escape(message)):
+            compile_()
+        compile_(tuning=False)
+    monkeypatch.setenv("STEPWELL_TUNING_DB", str(tmp_path / "made later"))
+    assert not uses_tuning(compile_())
+
+
+@pytest.mark.filterwarnings("error")
+def test_compile_warns_of_a_schedule_that_does_not_fit(
+    tmp_path: Path, compile_: Callable[..., stepwell.Executable]
+) -> None:
+    append_record(tmp_path / "db", record(program=PROGRAM.replace("rows = 3", "parts = 7, rows = 3")))
+    with pytest.warns(DiagnosticWarning, match="the tuned schedule of @fused_matmul_relu0 is left out: "):
+        compile_(tuning=tmp_path / "db", cache=False)
 
 
 def test_compile_finds_the_database_beside_its_cache(

@@ -36,6 +36,15 @@ WHOLE = "found the tensor 'A', expected an element such as A[i]; te.library comp
         (lambda: A[0] + A, WHOLE),
         (lambda: te.exp(A), WHOLE),
         (lambda: te.sum(A, axis=K), WHOLE),
+        (
+            lambda: te.compute((8,), lambda i: A[i] if i == 0 else 0.0, "y"),
+            "== asks whether two expressions are one node; te.equal(x, y) compares values",
+        ),
+        (
+            lambda: te.compute((8,), lambda i: te.if_then_else(A[i] != 0.0, A[i], 1.0), "y"),
+            "!= asks whether two expressions are one node; te.not_equal(x, y) compares values",
+        ),
+        (lambda: te.compute((8,), lambda i: A[i] if i % 3 == 2 else 0.0, "y"), "== asks whether two expressions"),
         (lambda: te.exp(3), "'exp' takes an expression, found the number 3"),
         (
             lambda: te.placeholder((3,), "float32"),
@@ -139,3 +148,12 @@ def test_the_prompt_shows_what_is_computed() -> None:
     assert repr(te.select(A[0] < 2.0, A[1], te.cast("f32", 1))) == "<te.Select f32: select((A[0] < 2.0), A[1], 1.0)>"
     assert repr(te.cast("i32", A[0])) == "<te.Cast i32: cast(A[0], i32)>"
     assert repr(te.var("n")) == "<te.Var index: n>"
+
+
+def test_expressions_are_keys_and_symbolic_sizes_are_compared() -> None:
+    n, i = te.var("n"), te.reduce_axis(3)
+    load = A[i]
+    kept = {load: 1, i: 2, n: 3}
+    assert kept[load] == 1 and kept[i] == 2 and len({load, i, A[i], n}) == 4
+    assert load in [1.0 * load, load] and load != A[i] and (load, 1) == (load, 1) and load is not None
+    assert n != 1 and (n, 4) != (3, 4) and n * 2 != 4 and load != "load" and load != None  # noqa: E711

@@ -144,3 +144,15 @@ def test_files_that_cannot_be_loaded() -> None:
         "error: plug-in 'p.mlir' is no Python file\nhint: rules are files of -p apply-patterns\n",
         "error: argument --load-plugin: expected one argument\nhint: stepwell-opt --help lists the flags\n",
     ]
+
+
+def test_ops_without_a_dialect_are_named(tmp_path: Path):
+    (tmp_path / "beside.py").write_text('SUFFIX = ""\n')
+    file, program = tmp_path / "mine.py", tmp_path / "p.mlir"
+    file.write_text(MINE.replace('Mine = Dialect("mine", [TwiceOp], [])\n', ""))
+    program.write_text(PROGRAM)
+    ((code, _, err),) = tools(["opt", str(program), "--load-plugin", str(file)])
+    assert code == 1 and err.startswith(
+        f"warning: plug-in '{file}' has ops in no dialect, which no program can use: 'mine.twice'\n"
+        "hint: Dialect('mine', [TwiceOp], []) in the file adds a dialect\n"
+    )

@@ -173,3 +173,77 @@ func.func @f() {
   %0 = "graph.weight"() <{key = 3 : i64}> : () -> tensor<2xf64>
   func.return
 }
+
+// -----
+
+/// A number in digits is never an infinity or a NaN.
+
+func.func @f() {
+  // expected-error@+1 {{1.0e39 is too large for f32}}
+  %0 = graph.full 1.0e39 : tensor<4xf32>
+  func.return
+}
+
+// -----
+
+func.func @f() {
+  // expected-error@+1 {{-1.0e39 is too large for bf16}}
+  %0 = graph.full -1.0e39 : tensor<4xbf16>
+  func.return
+}
+
+// -----
+
+func.func @f() {
+  // expected-error@+1 {{70000.0 is too large for f16}}
+  %0 = graph.full 70000.0 : tensor<4xf16>
+  func.return
+}
+
+// -----
+
+func.func @f() {
+  // expected-error@+1 {{500.0 is too large for f8E4M3FN}}
+  %0 = graph.full 500.0 : tensor<4xf8E4M3FN>
+  func.return
+}
+
+// -----
+
+func.func @f() {
+  // expected-error@+1 {{1.0e400 is too large for f64}}
+  %0 = graph.full 1.0e400 : tensor<4xf64>
+  func.return
+}
+
+// -----
+
+func.func @f() {
+  // expected-error@+1 {{1.0e39 is too large for bf16}}
+  %0 = graph.constant dense<1.0e39> : tensor<4xbf16>
+  func.return
+}
+
+// -----
+
+func.func @f() {
+  // expected-error@+1 {{500.0 is too large for f8E4M3FN}}
+  %0 = graph.constant dense<[1.0, 500.0]> : tensor<2xf8E4M3FN>
+  func.return
+}
+
+// -----
+
+func.func @f() {
+  // expected-error@+1 {{100000.0 is too large for f8E5M2}}
+  %0 = graph.constant dense<100000.0> : tensor<4xf8E5M2>
+  func.return
+}
+
+// -----
+
+func.func @f() {
+  // expected-error@+1 {{1.0e39 is too large for bf16}}
+  %0 = arith.constant 1.0e39 : bf16
+  func.return
+}
