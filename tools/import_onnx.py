@@ -32,6 +32,7 @@ from ..core.roles import WEIGHTS
 from .options.array_files import read_array
 from .options.colours import coloured_program, show
 from .options.command import ArgumentParser, run_tool
+from .options.outputs import refuse_overwriting
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
@@ -156,10 +157,11 @@ def imported(options: argparse.Namespace, weights: Path | None) -> ModuleOp:
 
 def check_outputs(options: argparse.Namespace, weights: Path) -> None:
     """Raises `StepwellError` for outputs that would take the place of the model, or of what is no file."""
-    outputs = [weights] if options.output in (None, "-") else [weights, Path(options.output)]
-    for path in outputs:
-        if path.exists() and Path(options.file).exists() and path.samefile(options.file):
-            raise StepwellError(Diagnostic(f"the output '{path}' is the model itself"))
+    converters = {"the file of --converters": options.converters}
+    for output in (str(weights), options.output):
+        refuse_overwriting({"the model": options.file, **converters}, {"the output": output})
+    beside = "--weights" if options.weights else "the weights file"
+    refuse_overwriting({}, {"-o": options.output, beside: str(weights), "--stub": options.stub})
     if weights.exists() and not weights.is_file():
         raise StepwellError(Diagnostic(f"cannot write '{weights}': it is no regular file"))
 

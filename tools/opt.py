@@ -36,6 +36,7 @@ from ..core.messages.texts import unknown_target
 from ..core.passes.pipeline_text import parse_pipeline
 from ..core.passes.pipelines import BrokenByPassError, PassFailure, run_pipeline
 from ..core.plugins import registry
+from ..core.roles import WEIGHTS
 from ..core.text.errors import diagnostic_of
 from ..core.text.parsing import make_context, parse_text, read_source
 from .options import passes as opt_passes
@@ -44,6 +45,7 @@ from .options import weights as opt_weights
 from .options.colours import show
 from .options.command import ArgumentParser, Sources, run_tool
 from .options.flags import add_flags
+from .options.outputs import refuse_overwriting
 from .options.streams import Chunk, Outcome, Output, chunks, verification_of_attributes
 
 if TYPE_CHECKING:
@@ -126,6 +128,7 @@ class StepwellOptMain(xDSLOptMain):
             self.passes = opt_passes.recorded_passes(self.args)
         else:
             self.passes = self._chosen_passes()
+        opt_passes.check_files(self.args, self.passes)
         if self.args.check_schedule:
             self.passes = opt_passes.checked_schedules(self.passes)
 
@@ -195,22 +198,25 @@ class StepwellOptMain(xDSLOptMain):
         return exit_code
 
     def _process_chunk(self, chunk: Chunk) -> Outcome:
-        outcome = Outcome()
-        if self.args.split_input_file and chunk.is_blank:
+        outcome, args = Outcome(), self.args
+        if args.split_input_file and chunk.is_blank:
             return outcome
         with listening(outcome.diagnostics.append):
             try:
                 outcome.in_parser = True
                 module = self._parse(chunk)
                 outcome.in_parser = False
-                if self.args.bisect or self.args.bisect_command is not None:
+                if args.bisect or args.bisect_command is not None:
                     outcome.output = self._bisected(module)
                     return outcome
-                if self.args.blame is not None or self.args.became is not None:
+                if args.blame is not None or args.became is not None:
                     outcome.output = self._blamed(module)
                     return outcome
+                named = module.attributes.get(WEIGHTS)
+                self._refuse_own_weights(module)
                 self.apply_passes(module)
-                with opt_passes.context(self.args):  # machine code is for its target
+                seen_from = opt_weights.named_for(args.output_file, module, named, args.externalize_weights)
+                with seen_from, opt_passes.context(args):  # machine code is for its target
                     outcome.output = self.print_module(module)
             except ShrinkException:
                 raise
@@ -219,6 +225,10 @@ class StepwellOptMain(xDSLOptMain):
                 outcome.diagnostics.append(self._explain(error))
         outcome.diagnostics = [attach_source_line(each, self.sources) for each in outcome.diagnostics]
         return outcome
+
+    def _refuse_own_weights(self, module: ModuleOp) -> None:
+        weights = {"the weights file of the program": opt_weights.weights_of(module)}
+        refuse_overwriting(weights, {"-o": self.args.output_file})
 
     def _parse(self, chunk: Chunk) -> ModuleOp:
         name = self.get_input_name()

@@ -33,7 +33,9 @@ from .options.array_files import array_of, read_array, read_arrays, typed, write
 from .options.colours import coloured_program, show
 from .options.command import ArgumentParser, Sources, count, interruptible, read_module, run_tool
 from .options.flags import add_check_bounds
+from .options.outputs import Files, refuse_overwriting
 from .options.shapes import shapes_of
+from .options.weights import weights_of
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
@@ -202,6 +204,7 @@ def _run(options: argparse.Namespace, sources: Sources, times: Times | None) -> 
     from ..runtime.stairs import what_is_left_out
 
     _check_instead(options)
+    refuse_overwriting(_files_read(options), _files_written(options))
     if options.file.endswith(SAVED):
         executable = _loaded(options)
     elif options.file.endswith(".onnx"):
@@ -211,6 +214,7 @@ def _run(options: argparse.Namespace, sources: Sources, times: Times | None) -> 
     else:
         with stage("parse"):
             module = read_module(options.file, sources)
+        refuse_overwriting({"the weights file of the program": weights_of(module)}, _files_written(options))
         executable = _compiled(module, options, times)
         if (remark := what_is_left_out(options.passes, module)) is not None:
             show(Diagnostic(remark, "remark"))
@@ -241,6 +245,26 @@ def _run(options: argparse.Namespace, sources: Sources, times: Times | None) -> 
         calls += more
     _report(executable, results, calls, options)
     return 0
+
+
+def _files_read(options: argparse.Namespace) -> Files:
+    return {
+        "the program": options.file,
+        "the file of --input": options.input,
+        "the file of --inputs": options.inputs,
+        "the file of --weights": options.weights,
+        "the file of --tuning": options.tuning,
+        "the file of --load-plugin": options.load_plugin,
+    }
+
+
+def _files_written(options: argparse.Namespace) -> Files:
+    return {
+        "--output": options.output,
+        "--profile-output": options.profile_output,
+        "--save-inputs": options.save_inputs,
+        "--export": options.export,
+    }
 
 
 def _check_instead(options: argparse.Namespace) -> None:

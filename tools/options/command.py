@@ -139,7 +139,10 @@ def run_tool(tool: str, argv: Sequence[str] | None, act: Callable[[list[str], So
 
             file, words = file_in(words)
             if file is not None:
-                return run_and_save(tool, words, file, lambda: _run_tool(tool, words, act))
+                path = file
+                return _run_tool(
+                    tool, words, lambda *_: run_and_save(tool, words, path, lambda: _run_tool(tool, words, act))
+                )
         return _run_tool(tool, words, act)
 
 

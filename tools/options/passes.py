@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import is_dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
@@ -25,8 +25,11 @@ from ...core.passes.pipeline_text import require_passes
 from ...core.passes.progress import PassProgress, on_terminal
 from ...core.passes.record import PipelineRecord, ReplayCheck, read_record
 from .colours import coloured_program
+from .outputs import refuse_overwriting
+from .weights import named_for
 
-SCHEDULE_PASS = "apply-schedule"
+SCHEDULE_PASS: Final = "apply-schedule"
+EXTERNALIZE: Final = "externalize-weights"
 
 
 def check_flags(args: argparse.Namespace) -> None:
@@ -52,10 +55,37 @@ def check_flags(args: argparse.Namespace) -> None:
         )
     if args.split_input_file:
         of_one = {"--replay": args.replay, "--save-pipeline": args.save_pipeline}
-        of_one |= {"--blame": args.blame, "--became": args.became}
+        of_one |= {"--blame": args.blame, "--became": args.became, "--dump-dir": args.dump_dir}
+        of_one |= {"--externalize-weights": args.externalize_weights}
         for flag, value in of_one.items():
             if value is not None:
                 raise StepwellError(Diagnostic(f"{flag} is about one program, it goes without --split-input-file"))
+
+
+def check_files(args: argparse.Namespace, passes: Sequence[ModulePass]) -> None:
+    """
+    Raises `StepwellError` where a file would be written that is read as well, or written twice.
+
+    `-o` alone may name the program, which it replaces once all has gone well.
+    """
+    moves = {each.file for each in passes if each.name == EXTERNALIZE and isinstance(getattr(each, "file", None), str)}
+    if moves and args.split_input_file:
+        message = f"pass '{EXTERNALIZE}' is about one program, it goes without --split-input-file"
+        raise StepwellError(Diagnostic(message))
+    read: dict[str, Any] = {
+        "the file of --replay": args.replay,
+        "the file of --inputs": args.inputs,
+        "the file of --load-plugin": args.load_plugin,
+    }
+    written: dict[str, Any] = {
+        "--externalize-weights": args.externalize_weights,
+        f"the file of pass '{EXTERNALIZE}'": sorted(moves - {args.externalize_weights}),
+        "--save-pipeline": args.save_pipeline,
+        "--dump-failure": args.dump_failure,
+        "--save-inputs": args.save_inputs,
+    }
+    refuse_overwriting({"the program": args.input_file}, written)
+    refuse_overwriting(read, {"-o": args.output_file, **written})
 
 
 def target_of_kernel(target: ArgSpec, kernel: str) -> str:
@@ -156,12 +186,22 @@ def _watching(args: argparse.Namespace, show: Callable[[ModuleOp], str]) -> list
         printing.after_change = args.print_ir_after_change
         found.append(printing)
     if args.dump_dir is not None:
-        found.append(DumpDirectory(Path(args.dump_dir), show))
+        found.append(DumpDirectory(Path(args.dump_dir), _shown_for(f"{args.dump_dir}/0", show)))
     if args.dump_failure is not None:
-        found.append(FailureDump(Path(args.dump_failure), show))
+        found.append(FailureDump(Path(args.dump_failure), _shown_for(args.dump_failure, show)))
     if args.print_between_passes:
         found.append(BetweenPasses(lambda module: coloured_program(show(module), sys.stdout)))
     return found
+
+
+def _shown_for(file: str, show: Callable[[ModuleOp], str]) -> Callable[[ModuleOp], str]:
+    """Returns `show` for a program that is written to `file`, where it names its weights as seen from there."""
+
+    def shown(module: ModuleOp) -> str:
+        with named_for(file, module, None, None):
+            return show(module)
+
+    return shown
 
 
 def with_dump(diagnostic: Diagnostic, error: Exception) -> Diagnostic:
