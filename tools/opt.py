@@ -175,10 +175,8 @@ class StepwellOptMain(xDSLOptMain):
         name = self.get_input_name()
         text = read_source("-" if name == STANDARD_INPUT else name)
         self.sources[name] = text
-        if self.args.verify_diagnostics and "expected-" in text:
-            from .options.expected import expectations
-
-            self.expects_diagnostics = bool(expectations(text))
+        if self.args.verify_diagnostics and (problems := self._read_expectations(name, text)):
+            return problems
         output = Output(self.args.output_file, parse_spec(self.args.target).name == "mlir")
         exit_code = 0
         for index, chunk in enumerate(chunks(text, self.args.split_input_file)):
@@ -196,6 +194,17 @@ class StepwellOptMain(xDSLOptMain):
         if exit_code == 0:
             output.commit()
         return exit_code
+
+    def _read_expectations(self, name: str, text: str) -> int:
+        """Looks for announced diagnostics. Returns 1, once it has shown why, where a comment is meant to be one."""
+        from .options.expected import expectations
+        from .options.expected_forms import malformed
+
+        problems = list(malformed(name, text))
+        for problem in problems:
+            show(problem)
+        self.expects_diagnostics = not problems and bool(expectations(text))
+        return 1 if problems else 0
 
     def _process_chunk(self, chunk: Chunk) -> Outcome:
         outcome, args = Outcome(), self.args
