@@ -101,9 +101,9 @@ def _compiled(options: argparse.Namespace, sources: Sources) -> Any:
     }
     if options.file.endswith(".onnx"):
         from ..frontends.onnx.compiled import compile_onnx
-        from .import_onnx import size_given
+        from .import_onnx import sizes_given
 
-        return compile_onnx(options.file, dims=dict(map(size_given, options.dim)), **common)
+        return compile_onnx(options.file, dims=sizes_given(options.dim), **common)
     if options.dim:
         raise StepwellError(Diagnostic("--dim is for ONNX models"))
     module = read_module(options.file, sources)

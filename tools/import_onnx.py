@@ -32,6 +32,7 @@ from ..core.roles import WEIGHTS
 from .options.array_files import read_array
 from .options.colours import coloured_program, show
 from .options.command import ArgumentParser, run_tool
+from .options.given_once import unrepeated
 from .options.outputs import refuse_overwriting
 
 if TYPE_CHECKING:
@@ -143,7 +144,7 @@ def imported(options: argparse.Namespace, weights: Path | None) -> ModuleOp:
                 options.file,
                 weights=weights,
                 constants=dict(_bound(text) for text in options.bind),
-                dims=dict(size_given(text) for text in options.dim),
+                dims=sizes_given(options.dim),
                 entry=options.entry,
                 progress=lambda done, total: progress.at(done, f"{done} of {total} nodes", total),
             )
@@ -199,6 +200,11 @@ def printed(module: ModuleOp, weights: Path | None, options: argparse.Namespace)
     stream = io.StringIO()
     Printer(stream, print_debuginfo=options.print_debuginfo).print_op(module)
     return stream.getvalue() + "\n"
+
+
+def sizes_given(texts: Sequence[str]) -> dict[str, int]:
+    """Returns what all `--dim NAME=N` say."""
+    return unrepeated("--dim", [size_given(text) for text in texts])
 
 
 def size_given(text: str) -> tuple[str, int]:

@@ -24,6 +24,7 @@ from ...core.text.parsing import make_context, parse_text, read_source
 from ...runtime.errors import ArgumentError, CompileError, ExecutionError
 from ..start import INTERRUPTED
 from .colours import MODES, colour_mode, show
+from .given_once import forget_values, watch_values
 
 Sources = dict[str, str]
 """The texts of the programs that a tool has read, by name: errors quote their lines."""
@@ -85,6 +86,7 @@ class ArgumentParser(argparse.ArgumentParser):
         lines = [f"  {line}" for line in examples.splitlines() if line]
         epilog = "\n".join(["examples:", *lines]) if lines else None
         super().__init__(formatter_class=_Help, epilog=epilog, **given)
+        watch_values(self)
         self.add_flags_of_all()
 
     def add_flags_of_all(self) -> None:
@@ -109,6 +111,7 @@ class ArgumentParser(argparse.ArgumentParser):
         self, args: Any = None, namespace: Any = None
     ) -> Any:
         """Returns the options. What `--load-plugin` names is loaded; the compile cache does not know such files."""
+        forget_values(self)
         options = super().parse_args(args, namespace)
         if getattr(options, "load_plugin", None):
             from .plugin_files import load_plugin_files

@@ -25,6 +25,7 @@ from ...core.passes.pipeline_text import require_passes
 from ...core.passes.progress import PassProgress, on_terminal
 from ...core.passes.record import PipelineRecord, ReplayCheck, read_record
 from .colours import coloured_program
+from .given_once import unrepeated
 from .outputs import refuse_overwriting
 from .weights import named_for
 
@@ -99,7 +100,7 @@ def target_of_kernel(target: ArgSpec, kernel: str) -> str:
 
 def context(args: argparse.Namespace) -> AbstractContextManager[Any]:
     """The scope to run the passes in. Without `--opt-level`, levels rule no pass out."""
-    config = dict(parse_setting(text) for text in args.config)
+    config = unrepeated("--config", [parse_setting(text) for text in args.config])
     if args.check_bounds is not None:
         config["check-bounds"] = args.check_bounds
     if args.opt_level is None and not (args.disable_pass or args.require_pass or config):
