@@ -16,6 +16,7 @@ from xdsl.passes import ModulePass
 
 from ...lazy_dataclass import dataclass
 from ..ir.walk import walk
+from ..messages.diagnostics import Diagnostic, emit
 from ..messages.files import write_atomically
 from .base import collecting_statistics
 from .instrument import Instrument
@@ -34,6 +35,7 @@ class IRPrinting(Instrument):
     after_change: bool = False
     _total: int = field(default=0, repr=False)
     _previous: str = field(default="", repr=False)
+    _seen: set[str] = field(default_factory=set, repr=False)
 
     def before_pipeline(self, passes: Sequence[ModulePass], module: ModuleOp) -> None:
         self._total = len(passes)
@@ -41,6 +43,7 @@ class IRPrinting(Instrument):
             self._previous = self.show(module)
 
     def before_pass(self, pass_: ModulePass, index: int, module: ModuleOp) -> None:
+        self._seen.add(pass_.name)
         if self.before_all or pass_.name in self.before:
             self._print("before", pass_, index, self.show(module))
 
@@ -54,6 +57,12 @@ class IRPrinting(Instrument):
         self._previous = text
         if wanted:
             self._print("after", pass_, index, text)
+
+    def after_pipeline(self, module: ModuleOp) -> None:
+        for when, names in (("before", self.before), ("after", self.after)):
+            for name in sorted(names - self._seen):
+                message = f"the IR {when} pass '{name}' is to be printed, but the pipeline has not run that pass"
+                emit(Diagnostic(message, "warning"))
 
     def _print(self, when: str, pass_: ModulePass, index: int, text: str) -> None:
         title = f"// IR {when} {pass_} (pass {index + 1} of {self._total})"

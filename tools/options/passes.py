@@ -54,6 +54,10 @@ def check_flags(args: argparse.Namespace) -> None:
         raise StepwellError(
             Diagnostic(f"--rewrite-limit is {args.rewrite_limit}, expected a number that is not negative")
         )
+    if args.cases is not None:
+        raise StepwellError(Diagnostic("--cases is for --test-rules, --mutate-rules and --check-rules"))
+    if args.seed and not (args.check_semantics or args.bisect):
+        raise StepwellError(Diagnostic("--seed is for --check-semantics, --bisect and the flags that test rules"))
     if args.split_input_file:
         of_one = {"--replay": args.replay, "--save-pipeline": args.save_pipeline}
         of_one |= {"--blame": args.blame, "--became": args.became, "--dump-dir": args.dump_dir}
