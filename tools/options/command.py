@@ -11,12 +11,14 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from io import UnsupportedOperation
 from typing import Any, Final, NoReturn, TextIO
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
 from ...core.messages.diagnostics import Diagnostic, DiagnosticWarning, StepwellError, attach_source_line, did_you_mean
+from ...core.messages.files import reason_of
 from ...core.messages.locations import STANDARD_INPUT
 from ...core.messages.points import SourcePoint
 from ...core.text.errors import diagnostic_of, reproduced_by
@@ -192,9 +194,32 @@ def _standard_output() -> Iterator[None]:
     except OSError as error:
         if error.filename is not None:
             raise
+        if not _is_of_standard_output(error):
+            raise _of_the_system(error) from error
         silence(sys.stdout)
         reason = "it is closed" if error.strerror is None else error.strerror.lower()
         raise StepwellError(Diagnostic(f"cannot write to standard output: {reason}")) from error
+
+
+def _is_of_standard_output(error: OSError) -> bool:
+    """Returns whether an error without a file is that of standard output: what could not be written is kept there."""
+    if isinstance(error, UnsupportedOperation):
+        return True
+    try:
+        sys.stdout.flush()
+    except (OSError, ValueError):
+        return True
+    return False
+
+
+def _of_the_system(error: OSError) -> StepwellError:
+    """Returns what to say of an error that names no file."""
+    try:
+        os.getcwd()
+    except OSError:
+        message = "the working directory does not exist: it has been deleted or renamed"
+        return StepwellError(Diagnostic(message, hint="change to a directory that exists"))
+    return StepwellError(Diagnostic(f"an operation of the system failed: {reason_of(error)}"))
 
 
 @contextmanager

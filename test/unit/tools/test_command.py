@@ -72,6 +72,23 @@ def test_a_full_disk_is_an_error() -> None:
     )
 
 
+def test_an_error_of_the_system_is_not_one_of_standard_output() -> None:
+    """Files larger than a limit stand for a full disk, where linking a library fails."""
+    small = "func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {\n  func.return %x : tensor<4xf32>\n}\n"
+    Path("small.mlir").write_text(small)
+    finished = shell("ulimit -f 1; run small.mlir --random 0 --no-cache --export a.so")
+    last = finished.stderr.splitlines()[-1]
+    assert finished.returncode == 1 and re.fullmatch(r"error: cannot write '.*code.o': file too large", last)
+    assert not Path("a.so").exists()
+    file = Path("small.mlir").absolute()
+    finished = shell(f"mkdir gone; cd gone; rmdir ../gone; run {file} --random 0 --no-cache")
+    assert (finished.returncode, finished.stderr) == (
+        1,
+        "error: the working directory does not exist: it has been deleted or renamed\n"
+        "hint: change to a directory that exists\n",
+    )
+
+
 def test_closed_streams() -> None:
     finished = shell("opt p.mlir >&-")
     assert (finished.returncode, finished.stderr) == (
