@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import re
 import shlex
 import signal
@@ -11,14 +10,12 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from io import UnsupportedOperation
-from typing import Any, Final, NoReturn, TextIO
+from typing import Any, Final, NoReturn
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 
 from ...core.messages.diagnostics import Diagnostic, DiagnosticWarning, StepwellError, attach_source_line, did_you_mean
-from ...core.messages.files import reason_of
 from ...core.messages.locations import STANDARD_INPUT
 from ...core.messages.points import SourcePoint
 from ...core.text.errors import diagnostic_of, reproduced_by
@@ -27,6 +24,7 @@ from ...runtime.errors import ArgumentError, CompileError, ExecutionError
 from ..start import INTERRUPTED
 from .colours import MODES, colour_mode, show
 from .given_once import forget_values, watch_values
+from .standard_output import silence, standard_output
 
 Sources = dict[str, str]
 """The texts of the programs that a tool has read, by name: errors quote their lines."""
@@ -154,7 +152,7 @@ def run_tool(tool: str, argv: Sequence[str] | None, act: Callable[[list[str], So
 def _run_tool(tool: str, words: list[str], act: Callable[[list[str], Sources], int]) -> int:
     sources: Sources = {}
     try:
-        with _standard_output(), _warnings(), reproduced_by(shlex.join([tool, *words])):
+        with standard_output(), _warnings(), reproduced_by(shlex.join([tool, *words])):
             return act(words, sources)
     except SystemExit as exit_:  # argparse's --help and --version
         return exit_.code if isinstance(exit_.code, int) else 0
@@ -179,50 +177,6 @@ def count(text: str) -> int:
 
 
 @contextmanager
-def _standard_output() -> Iterator[None]:
-    """
-    Writes out what is buffered at the end, where an error can still be shown; a closed stream refuses what it is given.
-    """
-    if sys.stdout is None:  # pyright: ignore[reportUnnecessaryComparison]
-        sys.stdout = open(os.devnull)  # noqa: SIM115
-    try:
-        yield
-        if sys.stdout.writable():
-            sys.stdout.flush()
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        if error.filename is not None:
-            raise
-        if not _is_of_standard_output(error):
-            raise _of_the_system(error) from error
-        silence(sys.stdout)
-        reason = "it is closed" if error.strerror is None else error.strerror.lower()
-        raise StepwellError(Diagnostic(f"cannot write to standard output: {reason}")) from error
-
-
-def _is_of_standard_output(error: OSError) -> bool:
-    """Returns whether an error without a file is that of standard output: what could not be written is kept there."""
-    if isinstance(error, UnsupportedOperation):
-        return True
-    try:
-        sys.stdout.flush()
-    except (OSError, ValueError):
-        return True
-    return False
-
-
-def _of_the_system(error: OSError) -> StepwellError:
-    """Returns what to say of an error that names no file."""
-    try:
-        os.getcwd()
-    except OSError:
-        message = "the working directory does not exist: it has been deleted or renamed"
-        return StepwellError(Diagnostic(message, hint="change to a directory that exists"))
-    return StepwellError(Diagnostic(f"an operation of the system failed: {reason_of(error)}"))
-
-
-@contextmanager
 def _warnings() -> Iterator[None]:
     """Shows our warnings as diagnostics. Those of others look as ever."""
     before = warnings.showwarning
@@ -238,14 +192,6 @@ def _warnings() -> Iterator[None]:
         yield
     finally:
         warnings.showwarning = before
-
-
-def silence(stream: TextIO) -> None:
-    """Sends what is still buffered nowhere: the reader has gone, and Python would complain at exit."""
-    try:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
-    except (OSError, ValueError):
-        return
 
 
 def explained(error: BaseException, sources: Sources) -> Diagnostic:

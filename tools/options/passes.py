@@ -73,7 +73,7 @@ def check_files(args: argparse.Namespace, passes: Sequence[ModulePass]) -> None:
 
     `-o` alone may name the program, which it replaces once all has gone well.
     """
-    moves = {each.file for each in passes if each.name == EXTERNALIZE and isinstance(getattr(each, "file", None), str)}
+    moves = {str(getattr(each, "file", "")) for each in passes if each.name == EXTERNALIZE}
     if moves and args.split_input_file:
         message = f"pass '{EXTERNALIZE}' is about one program, it goes without --split-input-file"
         raise StepwellError(Diagnostic(message))

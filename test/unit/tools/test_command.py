@@ -89,6 +89,19 @@ def test_an_error_of_the_system_is_not_one_of_standard_output() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    "environment",
+    ["PYTHONIOENCODING=latin1", "PYTHONIOENCODING=ascii", "LC_ALL=C PYTHONUTF8=0 PYTHONCOERCECLOCALE=0"],
+)
+@pytest.mark.parametrize("command", ["main --help", "docs api", "run p.mlir --help"])
+def test_what_an_encoding_lacks_is_written_as_an_escape(environment: str, command: str) -> None:
+    finished = subprocess.run(
+        ["bash", "-c", f'{environment} "{sys.executable}" -m stepwell.tools.{command}'], capture_output=True
+    )
+    assert finished.returncode == 0 and finished.stderr == b""
+    assert b"\\u2026" in finished.stdout or b"\xe2" not in finished.stdout
+
+
 def test_closed_streams() -> None:
     finished = shell("opt p.mlir >&-")
     assert (finished.returncode, finished.stderr) == (
