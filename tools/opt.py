@@ -301,6 +301,7 @@ class StepwellOptMain(xDSLOptMain):
         """
         with opt_weights.weight_printing(self.args):
             try:
+                opt_passes.check_level(parse_spec(self.args.target), module)
                 return self.output_resulting_program(module)
             except Exception as error:
                 target = self.args.target.partition("{")[0]

@@ -174,10 +174,15 @@ class DumpDirectory(Instrument):
 
 @dataclass
 class FailureDump(Instrument):
-    """Writes what a failing pass was given to a file, with the command that repeats the failure."""
+    """
+    Writes what a failing pass was given to a file, with the command that repeats the failure.
+
+    `flags` are words of the command line without which the program cannot be read, or the pass does something else.
+    """
 
     path: Path
     show: Callable[[ModuleOp], str] = str
+    flags: Sequence[str] = ()
     _before: ModuleOp | None = None
 
     def before_pass(self, pass_: ModulePass, index: int, module: ModuleOp) -> None:
@@ -186,8 +191,8 @@ class FailureDump(Instrument):
     def failed_pass(self, pass_: ModulePass, index: int, error: Exception) -> None:
         if self._before is None:
             return
-        command = f"// stepwell-opt {shlex.quote(self.path.name)} -p {shlex.quote(str(pass_))}"
-        write_atomically(self.path, f"{command}\n{self.show(self._before).rstrip()}\n")
+        command = shlex.join(["stepwell-opt", self.path.name, *self.flags, "-p", str(pass_)])
+        write_atomically(self.path, f"// {command}\n{self.show(self._before).rstrip()}\n")
         error.add_note(f"what the pass was given is in {self.path}")
 
     def finish(self) -> None:

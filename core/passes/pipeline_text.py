@@ -120,8 +120,11 @@ def load_pass(name: str) -> type[ModulePass]:
 
 def require_passes(names: Sequence[str]) -> None:
     """Raises `StepwellError` for a name that is no pass. Flags that name passes use it."""
-    passes = registry().passes
+    passes, pipelines = registry().passes, registry().pipelines
     for name in names:
+        if name not in passes and name in pipelines:
+            hint = f"name one of its passes: --show-pipeline {name} lists them"
+            raise StepwellError(Diagnostic(f"'{name}' is a named pipeline, expected a pass", hint=hint))
         if name not in passes:
             raise StepwellError(Diagnostic(f"unknown pass '{name}'", hint=did_you_mean(name, passes)))
 

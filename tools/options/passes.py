@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -14,7 +15,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 from xdsl.utils.arg_spec import ArgSpec
 
-from ...core.messages.diagnostics import Diagnostic, StepwellError
+from ...core.messages.diagnostics import Diagnostic, OperationError, StepwellError
 from ...core.passes.applications import Watcher, counting
 from ...core.passes.config import parse_setting
 from ...core.passes.context import PassContext
@@ -31,6 +32,8 @@ from .weights import named_for
 
 SCHEDULE_PASS: Final = "apply-schedule"
 EXTERNALIZE: Final = "externalize-weights"
+LLVM_TARGETS: Final = ("asm", "llvm-ir")
+"""The targets that print what is lowered as far as it goes."""
 
 
 def check_flags(args: argparse.Namespace) -> None:
@@ -193,10 +196,32 @@ def _watching(args: argparse.Namespace, show: Callable[[ModuleOp], str]) -> list
     if args.dump_dir is not None:
         found.append(DumpDirectory(Path(args.dump_dir), _shown_for(f"{args.dump_dir}/0", show)))
     if args.dump_failure is not None:
-        found.append(FailureDump(Path(args.dump_failure), _shown_for(args.dump_failure, show)))
+        found.append(FailureDump(Path(args.dump_failure), _shown_for(args.dump_failure, show), _flags_to_repeat(args)))
     if args.print_between_passes:
         found.append(BetweenPasses(lambda module: coloured_program(show(module), sys.stdout)))
     return found
+
+
+def _flags_to_repeat(args: argparse.Namespace) -> list[str]:
+    """Returns the flags that a command in the folder of `--dump-failure` needs to do as this one."""
+    found = ["--allow-unregistered-dialect"] if args.allow_unregistered_dialect else []
+    found += ["--disable-verify"] if args.disable_verify else []
+    folder = Path(args.dump_failure).resolve().parent
+    found += [f"--load-plugin={os.path.relpath(Path(file).resolve(), folder)}" for file in args.load_plugin]
+    found += [f"--config={setting}" for setting in args.config]
+    if args.check_bounds is not None:
+        found.append(f"--check-bounds={'on' if args.check_bounds else 'off'}")
+    return found
+
+
+def check_level(target: ArgSpec, module: ModuleOp) -> None:
+    """Raises an error at the first function that a target of machine code cannot print, since it is not lowered."""
+    if target.name not in LLVM_TARGETS or "kernel" in target.parameters:  # a kernel is looked for by its name
+        return
+    for op in module.body.block.ops:
+        if not op.name.startswith("llvm."):
+            message = f"-t {target.name} prints programs that are lowered to the llvm dialect"
+            raise OperationError(op, message, hint="lower it first: -p O3, or -p finish where passes have run already")
 
 
 def _shown_for(file: str, show: Callable[[ModuleOp], str]) -> Callable[[ModuleOp], str]:
