@@ -35,7 +35,7 @@ import lit.Test
 import lit.TestRunner
 
 from ..core.messages.diagnostics import render
-from .check_lines.directives import prefixes_of, unknown_directives
+from .directives import prefixes_of, unknown_directives
 from .in_process import (
     CHILD_TOOLS,
     IN_PROCESS_TOOLS,

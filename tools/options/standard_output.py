@@ -40,7 +40,7 @@ class _Watched:
 @contextmanager
 def standard_output() -> Iterator[None]:
     """
-    Writes out what is buffered at the end, where an error can still be shown; a closed stream refuses what it is given.
+    Writes out what is buffered at the end, where an error can still be shown. A closed stream refuses what it is given.
 
     Other errors of the system that name no file are told as such. What the encoding of the stream lacks is written as
     an escape.

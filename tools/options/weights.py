@@ -12,6 +12,7 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import Attribute
 from xdsl.passes import ModulePass
 
+from ...core.messages.locations import source_directory
 from ...core.roles import WEIGHTS
 from .outputs import NO_FILES
 
@@ -91,7 +92,6 @@ def named_for(output: str | None, module: ModuleOp, as_read: Attribute | None, m
 
 
 def _named_for(output: str | None, module: ModuleOp, name: str, moved_to: str | None) -> str:
-    from ...core.messages.locations import source_directory
     from ...rewrites.constants.externalize_weights import recorded_path
 
     if Path(name).is_absolute():

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from stepwell.core.messages.diagnostics import render
-from stepwell.testing.check_lines.directives import prefixes_of, unknown_directives
+from stepwell.testing.directives import prefixes_of, unknown_directives
 from stepwell.testing.in_process import call_tool, call_tool_in_child, filecheck_main
 from stepwell.testing.run_line import (
     Command,

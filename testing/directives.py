@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from ...core.messages.diagnostics import Diagnostic, did_you_mean
-from ...core.messages.points import SourcePoint
+from ..core.messages.diagnostics import Diagnostic, did_you_mean
+from ..core.messages.points import SourcePoint
 
 KINDS: Final = ("NEXT", "SAME", "NOT", "DAG", "LABEL", "EMPTY")
 """What may follow a prefix and a hyphen, beside `COUNT-2`."""
