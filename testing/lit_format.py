@@ -12,6 +12,9 @@ A RUN line is a pipe of tools. Known ones run in this process (their imports are
 other command is a real subprocess. Every line has to end in a check: `filecheck`, `diff`, `cmp`, `test`, or a command
 under `not`; else the test is UNRESOLVED, since it could not fail. All stages of a pipe must succeed.
 
+A comment `CHECK-NXT:` makes a test fail, since FileCheck passes over it: a prefix of a RUN line, and then none of
+NEXT, SAME, NOT, DAG, LABEL, EMPTY and COUNT-<n>.
+
 Substitutions: `%s` the test file, `%S` its folder, `%t` a file name for output, `%T` the folder of that, `%%` a percent
 sign; those of `config.substitutions`; and the whole commands `%roundtrip`, `%generic` and `%invalid`.
 """
@@ -31,6 +34,8 @@ import lit.formats
 import lit.Test
 import lit.TestRunner
 
+from ..core.messages.diagnostics import render
+from .directives import prefixes_of, unknown_directives
 from .in_process import (
     CHILD_TOOLS,
     IN_PROCESS_TOOLS,
@@ -85,6 +90,8 @@ class StepwellTest(lit.formats.FileBasedTest):
             lines = run_lines(test.getSourcePath())
         except UnicodeDecodeError as error:
             return lit.Test.UNRESOLVED, f"not UTF-8: {error}"
+        if wrong := self._unknown_directives(test, lines):
+            return lit.Test.FAIL, wrong
         limit = float(litConfig.maxIndividualTestTime or 0)
         for line in lines:
             command_line = expand_macros(line, test.config.substitutions)
@@ -98,6 +105,14 @@ class StepwellTest(lit.formats.FileBasedTest):
             if not result.passed:
                 return lit.Test.FAIL, f"RUN: {line}\n{result.log}\n"
         return lit.Test.PASS, ""
+
+    def _unknown_directives(self, test: Any, lines: list[str]) -> str:
+        """Returns what is wrong with comments that FileCheck would pass over, or nothing."""
+        path = test.getSourcePath()
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        expanded = [expand_macros(line, test.config.substitutions) for line in lines]
+        return "\n".join(render(each) for each in unknown_directives(path, text, prefixes_of(expanded)))
 
     def _run_line(self, line: str, test: Any, limit: float) -> LineResult:
         paths = path_substitutions(test)

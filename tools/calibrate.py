@@ -28,6 +28,7 @@ from .options.batch_files import batches_in
 from .options.colours import coloured_program
 from .options.colours import show as show_diagnostic
 from .options.command import ArgumentParser, Sources, read_module, run_tool
+from .options.outputs import refuse_overwriting
 
 if TYPE_CHECKING:
     from ..runtime.calibration.calibrate import Collector
@@ -90,6 +91,9 @@ def argument_parser() -> argparse.ArgumentParser:
 
 def run(options: argparse.Namespace, sources: Sources) -> int:
     """Does what the command line says, and returns the exit code. Puts the text of the program into `sources`."""
+    read = {"the program": options.file, "the file of --weights": options.weights, "the file of --data": options.data}
+    written = {"--output": options.output, "--stats": options.stats, "--moments": options.moments}
+    refuse_overwriting(read, written)
     if options.values:
         return _run_values(options, sources)
     if options.moments:

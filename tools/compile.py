@@ -23,6 +23,8 @@ from typing import Any
 
 from ..core.messages.diagnostics import Diagnostic, StepwellError
 from .options.command import ArgumentParser, Sources, read_module, run_tool
+from .options.outputs import refuse_overwriting
+from .options.weights import weights_of
 
 # Imports inside functions keep the start of the command fast: the compiler and NumPy are loaded only when needed.
 
@@ -70,8 +72,8 @@ def _output(options: argparse.Namespace) -> Path:
     if options.output is None and options.file == "-":
         raise StepwellError(Diagnostic("a program from standard input has no name for its file", hint="give -o"))
     output = Path(options.output or Path(options.file).with_suffix(".stepwell"))
-    if output.exists() and Path(options.file).exists() and output.samefile(options.file):
-        raise StepwellError(Diagnostic(f"the output '{output}' is the program itself"))
+    read = {"the program": options.file, "the file of --weights": options.weights}
+    refuse_overwriting({**read, "the file of --load-plugin": options.load_plugin}, {"the output": str(output)})
     return output
 
 
@@ -99,12 +101,14 @@ def _compiled(options: argparse.Namespace, sources: Sources) -> Any:
     }
     if options.file.endswith(".onnx"):
         from ..frontends.onnx.compiled import compile_onnx
-        from .import_onnx import size_given
+        from .import_onnx import sizes_given
 
-        return compile_onnx(options.file, dims=dict(map(size_given, options.dim)), **common)
+        return compile_onnx(options.file, dims=sizes_given(options.dim), **common)
     if options.dim:
         raise StepwellError(Diagnostic("--dim is for ONNX models"))
-    return compile(read_module(options.file, sources), entry=options.entry, weights=options.weights, **common)
+    module = read_module(options.file, sources)
+    refuse_overwriting({"the weights file of the program": weights_of(module)}, {"the output": str(_output(options))})
+    return compile(module, entry=options.entry, weights=options.weights, **common)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -32,6 +32,8 @@ from ..core.roles import WEIGHTS
 from .options.array_files import read_array
 from .options.colours import coloured_program, show
 from .options.command import ArgumentParser, run_tool
+from .options.given_once import unrepeated
+from .options.outputs import refuse_overwriting
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
@@ -142,7 +144,7 @@ def imported(options: argparse.Namespace, weights: Path | None) -> ModuleOp:
                 options.file,
                 weights=weights,
                 constants=dict(_bound(text) for text in options.bind),
-                dims=dict(size_given(text) for text in options.dim),
+                dims=sizes_given(options.dim),
                 entry=options.entry,
                 progress=lambda done, total: progress.at(done, f"{done} of {total} nodes", total),
             )
@@ -156,10 +158,11 @@ def imported(options: argparse.Namespace, weights: Path | None) -> ModuleOp:
 
 def check_outputs(options: argparse.Namespace, weights: Path) -> None:
     """Raises `StepwellError` for outputs that would take the place of the model, or of what is no file."""
-    outputs = [weights] if options.output in (None, "-") else [weights, Path(options.output)]
-    for path in outputs:
-        if path.exists() and Path(options.file).exists() and path.samefile(options.file):
-            raise StepwellError(Diagnostic(f"the output '{path}' is the model itself"))
+    converters = {"the file of --converters": options.converters}
+    for output in (str(weights), options.output):
+        refuse_overwriting({"the model": options.file, **converters}, {"the output": output})
+    beside = "--weights" if options.weights else "the weights file"
+    refuse_overwriting({}, {"-o": options.output, beside: str(weights), "--stub": options.stub})
     if weights.exists() and not weights.is_file():
         raise StepwellError(Diagnostic(f"cannot write '{weights}': it is no regular file"))
 
@@ -197,6 +200,11 @@ def printed(module: ModuleOp, weights: Path | None, options: argparse.Namespace)
     stream = io.StringIO()
     Printer(stream, print_debuginfo=options.print_debuginfo).print_op(module)
     return stream.getvalue() + "\n"
+
+
+def sizes_given(texts: Sequence[str]) -> dict[str, int]:
+    """Returns what all `--dim NAME=N` say."""
+    return unrepeated("--dim", [size_given(text) for text in texts])
 
 
 def size_given(text: str) -> tuple[str, int]:

@@ -36,6 +36,7 @@ from ..core.messages.texts import unknown_target
 from ..core.passes.pipeline_text import parse_pipeline
 from ..core.passes.pipelines import BrokenByPassError, PassFailure, run_pipeline
 from ..core.plugins import registry
+from ..core.roles import WEIGHTS
 from ..core.text.errors import diagnostic_of
 from ..core.text.parsing import make_context, parse_text, read_source
 from .options import passes as opt_passes
@@ -44,6 +45,7 @@ from .options import weights as opt_weights
 from .options.colours import show
 from .options.command import ArgumentParser, Sources, run_tool
 from .options.flags import add_flags
+from .options.outputs import refuse_overwriting
 from .options.streams import Chunk, Outcome, Output, chunks, verification_of_attributes
 
 if TYPE_CHECKING:
@@ -126,6 +128,7 @@ class StepwellOptMain(xDSLOptMain):
             self.passes = opt_passes.recorded_passes(self.args)
         else:
             self.passes = self._chosen_passes()
+        opt_passes.check_files(self.args, self.passes)
         if self.args.check_schedule:
             self.passes = opt_passes.checked_schedules(self.passes)
 
@@ -172,10 +175,8 @@ class StepwellOptMain(xDSLOptMain):
         name = self.get_input_name()
         text = read_source("-" if name == STANDARD_INPUT else name)
         self.sources[name] = text
-        if self.args.verify_diagnostics and "expected-" in text:
-            from .options.expected import expectations
-
-            self.expects_diagnostics = bool(expectations(text))
+        if self.args.verify_diagnostics and (problems := self._read_expectations(name, text)):
+            return problems
         output = Output(self.args.output_file, parse_spec(self.args.target).name == "mlir")
         exit_code = 0
         for index, chunk in enumerate(chunks(text, self.args.split_input_file)):
@@ -194,23 +195,37 @@ class StepwellOptMain(xDSLOptMain):
             output.commit()
         return exit_code
 
+    def _read_expectations(self, name: str, text: str) -> int:
+        """Looks for announced diagnostics. Returns 1, once it has shown why, where a comment is meant to be one."""
+        from .options.expected import expectations
+        from .options.expected_forms import malformed
+
+        problems = list(malformed(name, text))
+        for problem in problems:
+            show(problem)
+        self.expects_diagnostics = not problems and bool(expectations(text))
+        return 1 if problems else 0
+
     def _process_chunk(self, chunk: Chunk) -> Outcome:
-        outcome = Outcome()
-        if self.args.split_input_file and chunk.is_blank:
+        outcome, args = Outcome(), self.args
+        if args.split_input_file and chunk.is_blank:
             return outcome
         with listening(outcome.diagnostics.append):
             try:
                 outcome.in_parser = True
                 module = self._parse(chunk)
                 outcome.in_parser = False
-                if self.args.bisect or self.args.bisect_command is not None:
+                if args.bisect or args.bisect_command is not None:
                     outcome.output = self._bisected(module)
                     return outcome
-                if self.args.blame is not None or self.args.became is not None:
+                if args.blame is not None or args.became is not None:
                     outcome.output = self._blamed(module)
                     return outcome
+                named = module.attributes.get(WEIGHTS)
+                self._refuse_own_weights(module)
                 self.apply_passes(module)
-                with opt_passes.context(self.args):  # machine code is for its target
+                seen_from = opt_weights.named_for(args.output_file, module, named, args.externalize_weights)
+                with seen_from, opt_passes.context(args):  # machine code is for its target
                     outcome.output = self.print_module(module)
             except ShrinkException:
                 raise
@@ -219,6 +234,10 @@ class StepwellOptMain(xDSLOptMain):
                 outcome.diagnostics.append(self._explain(error))
         outcome.diagnostics = [attach_source_line(each, self.sources) for each in outcome.diagnostics]
         return outcome
+
+    def _refuse_own_weights(self, module: ModuleOp) -> None:
+        weights = {"the weights file of the program": opt_weights.weights_of(module)}
+        refuse_overwriting(weights, {"-o": self.args.output_file})
 
     def _parse(self, chunk: Chunk) -> ModuleOp:
         name = self.get_input_name()
@@ -282,6 +301,7 @@ class StepwellOptMain(xDSLOptMain):
         """
         with opt_weights.weight_printing(self.args):
             try:
+                opt_passes.check_level(parse_spec(self.args.target), module)
                 return self.output_resulting_program(module)
             except Exception as error:
                 target = self.args.target.partition("{")[0]

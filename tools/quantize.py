@@ -151,9 +151,9 @@ def _check_flags(options: argparse.Namespace) -> None:
 def _module(options: argparse.Namespace, sources: Sources) -> Any:
     if options.file.endswith(".onnx"):
         from ..frontends.onnx.importer import from_onnx
-        from .import_onnx import size_given
+        from .import_onnx import sizes_given
 
-        return from_onnx(options.file, dims=dict(map(size_given, options.dim)))
+        return from_onnx(options.file, dims=sizes_given(options.dim))
     if options.dim:
         raise StepwellError(Diagnostic("--dim is for ONNX models"))
     return read_module(options.file, sources)

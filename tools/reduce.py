@@ -29,6 +29,7 @@ from xdsl.context import Context
 from ..core.messages.diagnostics import Diagnostic, StepwellError
 from ..core.messages.files import write_file
 from .options.command import ArgumentParser, Sources, count, program_name, run_tool
+from .options.outputs import refuse_overwriting
 
 if TYPE_CHECKING:
     from ..trust.reduce.predicates import Predicate
@@ -182,8 +183,7 @@ def _check(options: argparse.Namespace) -> None:
         raise StepwellError(Diagnostic("a model cannot go to standard output", hint="-o OUT.onnx"))
     if options.timeout <= 0:
         raise StepwellError(Diagnostic(f"--timeout is {options.timeout:g}, expected a number above 0"))
-    if options.output is not None and Path(options.output).resolve() == Path(options.file).resolve():
-        raise StepwellError(Diagnostic(f"the output '{options.output}' is the program itself"))
+    refuse_overwriting({"the program": options.file}, {"the output": options.output, "--test": options.test})
     if not hasattr(os, "fork"):
         raise StepwellError(Diagnostic("reduce needs processes that fork, which this system has not"))
 

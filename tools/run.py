@@ -33,7 +33,10 @@ from .options.array_files import array_of, read_array, read_arrays, typed, write
 from .options.colours import coloured_program, show
 from .options.command import ArgumentParser, Sources, count, interruptible, read_module, run_tool
 from .options.flags import add_check_bounds
+from .options.outputs import refuse_overwriting
+from .options.run_checks import check_for_saved, check_instead, check_outputs, files_written
 from .options.shapes import shapes_of
+from .options.weights import weights_of
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
@@ -48,6 +51,10 @@ if TYPE_CHECKING:
 
 SAVED = ".stepwell"
 """What the names of saved programs end in."""
+
+
+DEFAULT_LEVEL = 3
+"""What `--opt-level` is when it is not given."""
 
 
 EXAMPLES = """
@@ -92,7 +99,7 @@ def _add_data_flags(parser: argparse.ArgumentParser) -> None:
 
 def _add_compilation_flags(parser: ArgumentParser) -> None:
     parser.add_shared("-p --passes")
-    parser.add_argument("--opt-level", type=int, default=3, choices=range(4), help="when no -p is given (default: 3)")
+    parser.add_argument("--opt-level", type=int, choices=range(4), help="when no -p is given (default: 3)")
     parser.add_shared("--numerics", "--weights", "--threads")
 
 
@@ -158,7 +165,7 @@ def _compiled(module: ModuleOp | str, options: argparse.Namespace, times: Times 
             module,
             entry=options.entry,
             pipeline=options.passes,
-            opt_level=options.opt_level,
+            opt_level=DEFAULT_LEVEL if options.opt_level is None else options.opt_level,
             threads=options.threads,
             numerics=options.numerics,
             cache=not (options.no_cache or options.check),
@@ -176,8 +183,7 @@ def _loaded(options: argparse.Namespace) -> Executable:
     """Returns the program in a saved file."""
     from ..runtime.load import load
 
-    if options.passes or options.weights or options.target:
-        raise StepwellError(Diagnostic(f"'{options.file}' is compiled: -p, --weights and --target are for programs"))
+    check_for_saved(options)
     exe = load(options.file, trust_code=options.trust_code, threads=options.threads, cache=not options.no_cache)
     if options.entry == "main":
         return exe
@@ -201,7 +207,8 @@ def run(options: argparse.Namespace, sources: Sources) -> int:
 def _run(options: argparse.Namespace, sources: Sources, times: Times | None) -> int:
     from ..runtime.stairs import what_is_left_out
 
-    _check_instead(options)
+    check_instead(options)
+    check_outputs(options)
     if options.file.endswith(SAVED):
         executable = _loaded(options)
     elif options.file.endswith(".onnx"):
@@ -211,6 +218,7 @@ def _run(options: argparse.Namespace, sources: Sources, times: Times | None) -> 
     else:
         with stage("parse"):
             module = read_module(options.file, sources)
+        refuse_overwriting({"the weights file of the program": weights_of(module)}, files_written(options))
         executable = _compiled(module, options, times)
         if (remark := what_is_left_out(options.passes, module)) is not None:
             show(Diagnostic(remark, "remark"))
@@ -241,25 +249,6 @@ def _run(options: argparse.Namespace, sources: Sources, times: Times | None) -> 
         calls += more
     _report(executable, results, calls, options)
     return 0
-
-
-def _check_instead(options: argparse.Namespace) -> None:
-    """Raises an error for flags of a run that what is asked for instead of one leaves without effect."""
-    instead = {"--ir": options.ir, "--memory": options.memory, "--export": options.export}
-    chosen = [flag for flag, value in instead.items() if value]
-    of_a_run = {
-        "--print": options.print_results,
-        "--output": options.output,
-        "--repeat": options.repeat > 1,
-        "--profile": options.profile,
-        "--profile-by": options.profile_by,
-        "--profile-output": options.profile_output,
-        "--trace-values": options.trace_values,
-    }
-    without_effect = [*chosen[1:], *(flag for flag, value in of_a_run.items() if value)]
-    if chosen and without_effect:
-        message = f"{chosen[0]} is instead of a run, so {without_effect[0]} would have no effect"
-        raise StepwellError(Diagnostic(message, hint="leave one of them out"))
 
 
 def timed_calls(executable: Executable, arrays: Sequence[Any], number: int) -> tuple[list[float], tuple[Any, ...]]:
@@ -331,12 +320,18 @@ def _from_archive(executable: Executable, path: str) -> list[Any]:
     if not hasattr(loaded, "files"):
         raise StepwellError(Diagnostic(f"input '{path}' is one array, expected a .npz archive", hint="use --input"))
     arrays: list[Any] = []
+    used: list[str] = []
     for index, (name, type_) in enumerate(executable.input_types):
         key = name if name in loaded.files else f"arr_{index}"
         if key not in loaded.files:
             hint = did_you_mean(name, loaded.files) or f"it has {', '.join(loaded.files) or 'nothing'}"
             raise StepwellError(Diagnostic(f"'{path}' has no array for argument '{name}' ({type_})", hint=hint))
         arrays.append(array_of(loaded, key, path))
+        used.append(key)
+    if unused := [key for key in loaded.files if key not in used]:
+        names = ", ".join(name for name, _ in executable.input_types) or "none"
+        message = f"'{path}' has an array '{unused[0]}', which no argument takes: the arguments are {names}"
+        show(Diagnostic(message, "warning"))
     return arrays
 
 

@@ -27,6 +27,7 @@ from ..analysis.drawing.boxes import Box, Boxes
 from ..core.messages.diagnostics import Diagnostic, StepwellError
 from ..core.messages.files import reason_of, write_file
 from .options.command import ArgumentParser, Sources, program_name, read_module, run_tool
+from .options.outputs import refuse_overwriting
 
 # Imports inside functions keep the start of the command fast: drawing and passes are loaded only when needed.
 
@@ -80,6 +81,9 @@ def run(options: argparse.Namespace, sources: Sources) -> int:
     suffix = Path(options.output).suffix
     if suffix not in (".svg", ".html"):
         raise StepwellError(Diagnostic(f"cannot draw '{options.output}', expected a name that ends in .svg or .html"))
+    refuse_overwriting(
+        {"the program": options.file, "the file of --profile": options.profile}, {"the output": options.output}
+    )
     context = make_context()
     module = read_module(options.file, sources, context)
     verify_module(module, sources=sources)

@@ -30,6 +30,21 @@ def writing(path: str | Path) -> Iterator[None]:
         raise cannot("write", path, error) from error
 
 
+def is_same_file(one: str | Path, other: str | Path) -> bool:
+    """
+    Returns whether two paths name one regular file, by whatever spelling or link, or the place where it would be made.
+
+    A device or a pipe loses nothing when it is written to, so it is never the same as another path.
+    """
+    first, second = Path(one), Path(other)
+    try:
+        if first.exists() and second.exists():
+            return first.is_file() and first.samefile(second)
+    except (OSError, ValueError):  # what cannot be looked at is refused with its own message when it is opened
+        return False
+    return os.path.realpath(first) == os.path.realpath(second)
+
+
 def write_file(path: str | Path, data: str | bytes) -> None:
     """Writes a file whole or not at all. Raises `StepwellError` when it cannot be written."""
     with writing(path):

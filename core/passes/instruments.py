@@ -16,6 +16,7 @@ from xdsl.passes import ModulePass
 
 from ...lazy_dataclass import dataclass
 from ..ir.walk import walk
+from ..messages.diagnostics import Diagnostic, emit
 from ..messages.files import write_atomically
 from .base import collecting_statistics
 from .instrument import Instrument
@@ -34,6 +35,7 @@ class IRPrinting(Instrument):
     after_change: bool = False
     _total: int = field(default=0, repr=False)
     _previous: str = field(default="", repr=False)
+    _seen: set[str] = field(default_factory=set, repr=False)
 
     def before_pipeline(self, passes: Sequence[ModulePass], module: ModuleOp) -> None:
         self._total = len(passes)
@@ -41,6 +43,7 @@ class IRPrinting(Instrument):
             self._previous = self.show(module)
 
     def before_pass(self, pass_: ModulePass, index: int, module: ModuleOp) -> None:
+        self._seen.add(pass_.name)
         if self.before_all or pass_.name in self.before:
             self._print("before", pass_, index, self.show(module))
 
@@ -54,6 +57,12 @@ class IRPrinting(Instrument):
         self._previous = text
         if wanted:
             self._print("after", pass_, index, text)
+
+    def after_pipeline(self, module: ModuleOp) -> None:
+        for when, names in (("before", self.before), ("after", self.after)):
+            for name in sorted(names - self._seen):
+                message = f"the IR {when} pass '{name}' is to be printed, but the pipeline has not run that pass"
+                emit(Diagnostic(message, "warning"))
 
     def _print(self, when: str, pass_: ModulePass, index: int, text: str) -> None:
         title = f"// IR {when} {pass_} (pass {index + 1} of {self._total})"
@@ -165,10 +174,15 @@ class DumpDirectory(Instrument):
 
 @dataclass
 class FailureDump(Instrument):
-    """Writes what a failing pass was given to a file, with the command that repeats the failure."""
+    """
+    Writes what a failing pass was given to a file, with the command that repeats the failure.
+
+    `flags` are words of the command line without which the program cannot be read, or the pass does something else.
+    """
 
     path: Path
     show: Callable[[ModuleOp], str] = str
+    flags: Sequence[str] = ()
     _before: ModuleOp | None = None
 
     def before_pass(self, pass_: ModulePass, index: int, module: ModuleOp) -> None:
@@ -177,8 +191,8 @@ class FailureDump(Instrument):
     def failed_pass(self, pass_: ModulePass, index: int, error: Exception) -> None:
         if self._before is None:
             return
-        command = f"// stepwell-opt {shlex.quote(self.path.name)} -p {shlex.quote(str(pass_))}"
-        write_atomically(self.path, f"{command}\n{self.show(self._before).rstrip()}\n")
+        command = shlex.join(["stepwell-opt", self.path.name, *self.flags, "-p", str(pass_)])
+        write_atomically(self.path, f"// {command}\n{self.show(self._before).rstrip()}\n")
         error.add_note(f"what the pass was given is in {self.path}")
 
     def finish(self) -> None:

@@ -160,6 +160,9 @@ def converted(given: ParameterListType, type_: Any) -> ParameterListType | None:
     scalar_types = {type_, *get_args(type_)}
     if not given and bool in scalar_types:
         return (True,)
+    # To Python, a flag is an integer.
+    if any(isinstance(value, bool) for value in given) and not _takes_flags(type_):
+        return None
     if len(given) == 1 and bool in scalar_types and int not in scalar_types and given[0] in ("0", "1", 0, 1):
         return (bool(int(given[0])),)
     candidates = [given]
@@ -172,6 +175,10 @@ def converted(given: ParameterListType, type_: Any) -> ParameterListType | None:
             continue
         return candidate
     return None
+
+
+def _takes_flags(type_: Any) -> bool:
+    return type_ is bool or any(_takes_flags(argument) for argument in get_args(type_))
 
 
 def typed_value(given: Any, type_: Any) -> Any:

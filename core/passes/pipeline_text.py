@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from xdsl.passes import ModulePass
-from xdsl.utils.arg_spec import ArgSpec
+from xdsl.utils.arg_spec import ArgSpec, PipelineLexer, SpecTokenKind
 from xdsl.utils.arg_spec import parse_pipeline as parse_specs
 from xdsl.utils.exceptions import ArgSpecParseError
 
@@ -56,11 +56,36 @@ def specs_of(text: str) -> list[ArgSpec]:
     # xDSL's grammar knows no white space around commas; a pipeline in a file or a script is easier read with it.
     compact = ",".join(part.strip() for part in _split_outside_quotes(text.strip()))
     try:
-        return list(parse_specs(compact)) if compact else []
+        specs = list(parse_specs(compact)) if compact else []
+        _reject_repeated(compact)
+        return specs
     except ArgSpecParseError as error:
         raise StepwellError(diagnostic_of(error)) from None
     except ValueError as error:
         raise StepwellError(malformed_pipeline(str(error))) from None
+
+
+def _reject_repeated(text: str) -> None:
+    """Raises `StepwellError` for an option that one pass is given twice: xDSL keeps the last value."""
+    if "{" not in text:
+        return
+    lexer, before, pass_ = PipelineLexer(text), SpecTokenKind.COMMA, ""
+    given: dict[str, str] | None = None
+    while (token := lexer.lex()).kind is not SpecTokenKind.EOF:
+        if token.kind is SpecTokenKind.L_BRACE:
+            given = {}
+        elif token.kind is SpecTokenKind.R_BRACE:
+            given = None
+        elif given is None:
+            pass_ = token.span.text if token.kind is SpecTokenKind.IDENT else pass_
+        elif token.kind is SpecTokenKind.IDENT and before in (SpecTokenKind.L_BRACE, SpecTokenKind.SPACE):
+            name = token.span.text.replace("_", "-")
+            if name in given:
+                spelt = "" if given[name] == token.span.text else f", as '{given[name]}' and as '{token.span.text}'"
+                message = f"option '{name}' of pass '{pass_}' is given twice{spelt}"
+                raise StepwellError(Diagnostic(message, hint="leave one of them out"))
+            given[name] = token.span.text
+        before = token.kind
 
 
 def _split_outside_quotes(text: str) -> list[str]:
@@ -95,8 +120,11 @@ def load_pass(name: str) -> type[ModulePass]:
 
 def require_passes(names: Sequence[str]) -> None:
     """Raises `StepwellError` for a name that is no pass. Flags that name passes use it."""
-    passes = registry().passes
+    passes, pipelines = registry().passes, registry().pipelines
     for name in names:
+        if name not in passes and name in pipelines:
+            hint = f"name one of its passes: --show-pipeline {name} lists them"
+            raise StepwellError(Diagnostic(f"'{name}' is a named pipeline, expected a pass", hint=hint))
         if name not in passes:
             raise StepwellError(Diagnostic(f"unknown pass '{name}'", hint=did_you_mean(name, passes)))
 

@@ -14,8 +14,9 @@ from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, ModuleOp, StringAttr
 from xdsl.ir import Operation
 from xdsl.utils.exceptions import PassFailedException
 
-from ...core.messages.diagnostics import fail
-from ...core.messages.locations import copy_location, source_directory
+from ...core.messages.diagnostics import Diagnostic, StepwellError, fail
+from ...core.messages.files import is_same_file
+from ...core.messages.locations import copy_location, source_directory, source_point
 from ...core.passes.base import StepwellPass
 from ...core.roles import WEIGHTS as ATTRIBUTE
 from ...core.weights import RawTensor, WeightFile, WeightsError, open_weights, raw_of_memory, raw_tensor, write_weights
@@ -71,8 +72,9 @@ class ExternalizeWeightsPass(StepwellPass):
     After: `%w = graph.weight "w" : tensor<784x128xf32>`, and the module attribute `stepwell.weights` naming the file.
 
     Keys come from the names of the values. Weights that the module has already are copied to the new file. Splats stay.
-    `name` is what the attribute says, `file` as given when it is empty. Without a constant to move nothing is written.
-    Raises `WeightsError` when a file cannot be read or written.
+    `record_as` is what the attribute says. When it is empty, that is `file`, relative to the folder of the program
+    unless it is absolute. Without a constant to move nothing is written. Raises `WeightsError` when a file cannot be
+    read or written, and `StepwellError` when it is the program itself.
     """
 
     name: ClassVar[str] = "externalize-weights"
@@ -87,6 +89,7 @@ class ExternalizeWeightsPass(StepwellPass):
             return
         if not self.file:
             raise PassFailedException(f"{self.name} needs a file to write to")
+        self._refuse_program(op)
         tensors = self._known(op)
         by_content: dict[DenseIntOrFPElementsAttr, str] = {}
         for constant in moved:
@@ -102,7 +105,12 @@ class ExternalizeWeightsPass(StepwellPass):
             replace(constant, WeightOp(key, type_))
             self.count("constants moved")
         write_weights(self.file, tensors)
-        op.attributes[ATTRIBUTE] = StringAttr(self.record_as or self.file)
+        op.attributes[ATTRIBUTE] = StringAttr(self.record_as or relative_to(source_directory(op), self.file))
+
+    def _refuse_program(self, module: ModuleOp) -> None:
+        point = source_point(module.location)
+        if point is not None and source_directory(module) is not None and is_same_file(self.file, point.file):
+            raise StepwellError(Diagnostic(f"the file of pass '{self.name}', '{self.file}', is the program itself"))
 
     def _is_large(self, constant: ConstantOp) -> bool:
         return prod(constant.dense.get_shape()) >= self.min_elements and constant.splat is None
@@ -191,6 +199,13 @@ class VerifyWeightsPass(StepwellPass):
             require(file, weight)
             self.count("weights verified")
         file.verify()
+
+
+def relative_to(folder: Path | None, file: str) -> str:
+    """Returns `file` as a program in `folder` names it, where no folder is the working directory."""
+    if folder is None or os.path.isabs(file) or folder.resolve() == Path.cwd():
+        return file
+    return os.path.relpath(Path(file).resolve(), folder.resolve())
 
 
 def recorded_path(file: str, output: str | None) -> str:

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ...core.messages.files import write_file
+from ...core.messages.files import write_file, writing
 from ...core.packing import in_bytes
 from ...core.roles import RUN_PARALLEL
 from ...core.weights import open_weights, write_weights
@@ -205,14 +205,19 @@ def _header(glue: Glue, machine: CodeTarget) -> str:
 
 
 def _link(compiler: str, path: Path, code: bytes) -> None:
-    """Makes a shared library of object code. Raises CompileError with what the compiler said when it refuses."""
-    with tempfile.TemporaryDirectory() as folder:
+    """
+    Makes a shared library of object code. Raises CompileError with what the compiler said when it refuses, and
+    StepwellError when a file cannot be written, such as on a full disk.
+    """
+    with writing(path), tempfile.TemporaryDirectory() as folder:
         object_file, library = Path(folder) / "code.o", Path(folder) / path.name
-        object_file.write_bytes(code)
+        with writing(object_file):
+            object_file.write_bytes(code)
         command = [compiler, "-shared", "-pthread", "-o", str(library), str(object_file), "-lm"]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode != 0:
             raise CompileError(f"'{compiler}' could not link '{path.name}': {done.stderr.strip()}")
         data = library.read_bytes()
     write_file(path, data)
-    path.chmod(0o755)
+    with writing(path):
+        path.chmod(0o755)

@@ -48,8 +48,8 @@ STARTS_FAST: Final = {
     "tools/compile.py": "frontends.onnx.compiled machine.named runtime.compile tools.import_onnx",
     "tools/import_onnx.py": "core.passes.progress dialects.graph.literals frontends.onnx.importer"
     " frontends.onnx.unsupported numpy rewrites.constants.externalize_weights tools.options.plugin_files xdsl",
-    "tools/opt.py": "tools.options.blame tools.options.checks tools.options.expected tools.options.listings"
-    " tools.options.plugin_files traceback",
+    "tools/opt.py": "tools.options.blame tools.options.checks tools.options.expected tools.options.expected_forms"
+    " tools.options.listings tools.options.plugin_files traceback",
     "tools/options/array_files.py": "numpy zipfile zlib",
     "tools/options/rules.py": "core.codegens patterns.language.match patterns.matching.matcher"
     " patterns.matching.tracing patterns.running.explain patterns.running.statistics patterns.text.loading"

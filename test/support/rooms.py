@@ -159,6 +159,7 @@ SUBROOMS: Final[dict[str, tuple[str, ...]]] = {
         "check_lines",
         "graphs",
         "lit_format",
+        "directives",
         "in_process",
         "run_line",
         "assembly",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import re
 import shlex
 import signal
@@ -11,7 +10,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Final, NoReturn, TextIO
+from typing import Any, Final, NoReturn
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -24,6 +23,8 @@ from ...core.text.parsing import make_context, parse_text, read_source
 from ...runtime.errors import ArgumentError, CompileError, ExecutionError
 from ..start import INTERRUPTED
 from .colours import MODES, colour_mode, show
+from .given_once import forget_values, watch_values
+from .standard_output import silence, standard_output
 
 Sources = dict[str, str]
 """The texts of the programs that a tool has read, by name: errors quote their lines."""
@@ -85,6 +86,7 @@ class ArgumentParser(argparse.ArgumentParser):
         lines = [f"  {line}" for line in examples.splitlines() if line]
         epilog = "\n".join(["examples:", *lines]) if lines else None
         super().__init__(formatter_class=_Help, epilog=epilog, **given)
+        watch_values(self)
         self.add_flags_of_all()
 
     def add_flags_of_all(self) -> None:
@@ -109,6 +111,7 @@ class ArgumentParser(argparse.ArgumentParser):
         self, args: Any = None, namespace: Any = None
     ) -> Any:
         """Returns the options. What `--load-plugin` names is loaded; the compile cache does not know such files."""
+        forget_values(self)
         options = super().parse_args(args, namespace)
         if getattr(options, "load_plugin", None):
             from .plugin_files import load_plugin_files
@@ -139,14 +142,17 @@ def run_tool(tool: str, argv: Sequence[str] | None, act: Callable[[list[str], So
 
             file, words = file_in(words)
             if file is not None:
-                return run_and_save(tool, words, file, lambda: _run_tool(tool, words, act))
+                path = file
+                return _run_tool(
+                    tool, words, lambda *_: run_and_save(tool, words, path, lambda: _run_tool(tool, words, act))
+                )
         return _run_tool(tool, words, act)
 
 
 def _run_tool(tool: str, words: list[str], act: Callable[[list[str], Sources], int]) -> int:
     sources: Sources = {}
     try:
-        with _standard_output(), _warnings(), reproduced_by(shlex.join([tool, *words])):
+        with standard_output(), _warnings(), reproduced_by(shlex.join([tool, *words])):
             return act(words, sources)
     except SystemExit as exit_:  # argparse's --help and --version
         return exit_.code if isinstance(exit_.code, int) else 0
@@ -171,27 +177,6 @@ def count(text: str) -> int:
 
 
 @contextmanager
-def _standard_output() -> Iterator[None]:
-    """
-    Writes out what is buffered at the end, where an error can still be shown; a closed stream refuses what it is given.
-    """
-    if sys.stdout is None:  # pyright: ignore[reportUnnecessaryComparison]
-        sys.stdout = open(os.devnull)  # noqa: SIM115
-    try:
-        yield
-        if sys.stdout.writable():
-            sys.stdout.flush()
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        if error.filename is not None:
-            raise
-        silence(sys.stdout)
-        reason = "it is closed" if error.strerror is None else error.strerror.lower()
-        raise StepwellError(Diagnostic(f"cannot write to standard output: {reason}")) from error
-
-
-@contextmanager
 def _warnings() -> Iterator[None]:
     """Shows our warnings as diagnostics. Those of others look as ever."""
     before = warnings.showwarning
@@ -207,14 +192,6 @@ def _warnings() -> Iterator[None]:
         yield
     finally:
         warnings.showwarning = before
-
-
-def silence(stream: TextIO) -> None:
-    """Sends what is still buffered nowhere: the reader has gone, and Python would complain at exit."""
-    try:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
-    except (OSError, ValueError):
-        return
 
 
 def explained(error: BaseException, sources: Sources) -> Diagnostic:

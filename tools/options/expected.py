@@ -20,7 +20,7 @@ from ...core.messages.diagnostics import Diagnostic
 from ...core.messages.points import SourcePoint
 from ...lazy_dataclass import dataclass
 
-_EXPECTATION: Final = re.compile(
+EXPECTATION: Final = re.compile(
     r"expected-(?P<severity>error|warning|remark|note)(?P<regex>-re)?"
     r"\s*(?:@(?P<place>[+-]\d+|here|above|below|unknown))?\s*\{\{(?P<text>.*)\}\}"
 )
@@ -48,7 +48,7 @@ class Expectation:
 def expectations(text: str, line_offset: int = 0) -> list[Expectation]:
     """Returns the expectations in `text`. Lines count from `1 + line_offset`."""
     lines = text.split("\n")
-    holds = [_EXPECTATION.search(line) for line in lines]
+    holds = [EXPECTATION.search(line) for line in lines]
     found: list[Expectation] = []
     for index, match in enumerate(holds):
         if match is None:
@@ -60,7 +60,7 @@ def expectations(text: str, line_offset: int = 0) -> list[Expectation]:
             line = _neighbour(holds, index, -1 if place == "above" else 1) + 1 + line_offset
         else:
             line = index + (0 if place == "here" else int(place)) + 1 + line_offset
-        pattern = _pattern(match["text"], match["regex"] is not None)
+        pattern = pattern_of(match["text"], match["regex"] is not None)
         found.append(Expectation(match["severity"], pattern, match["text"], line, index + 1 + line_offset))
     return found
 
@@ -72,7 +72,8 @@ def _neighbour(holds: Sequence[re.Match[str] | None], index: int, step: int) -> 
     return index
 
 
-def _pattern(text: str, regex: bool) -> re.Pattern[str]:
+def pattern_of(text: str, regex: bool) -> re.Pattern[str]:
+    """Returns what a message has to hold. Raises `re.error` for an expression that is none."""
     if not regex:
         return re.compile(re.escape(text))
     parts = re.split(r"\{\{(.*?)\}\}", text)

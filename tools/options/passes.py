@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import is_dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 from xdsl.utils.arg_spec import ArgSpec
 
-from ...core.messages.diagnostics import Diagnostic, StepwellError
+from ...core.messages.diagnostics import Diagnostic, OperationError, StepwellError
 from ...core.passes.applications import Watcher, counting
 from ...core.passes.config import parse_setting
 from ...core.passes.context import PassContext
@@ -25,8 +26,14 @@ from ...core.passes.pipeline_text import require_passes
 from ...core.passes.progress import PassProgress, on_terminal
 from ...core.passes.record import PipelineRecord, ReplayCheck, read_record
 from .colours import coloured_program
+from .given_once import unrepeated
+from .outputs import refuse_overwriting
+from .weights import named_for
 
-SCHEDULE_PASS = "apply-schedule"
+SCHEDULE_PASS: Final = "apply-schedule"
+EXTERNALIZE: Final = "externalize-weights"
+LLVM_TARGETS: Final = ("asm", "llvm-ir")
+"""The targets that print what is lowered as far as it goes."""
 
 
 def check_flags(args: argparse.Namespace) -> None:
@@ -50,12 +57,43 @@ def check_flags(args: argparse.Namespace) -> None:
         raise StepwellError(
             Diagnostic(f"--rewrite-limit is {args.rewrite_limit}, expected a number that is not negative")
         )
+    if args.cases is not None:
+        raise StepwellError(Diagnostic("--cases is for --test-rules, --mutate-rules and --check-rules"))
+    if args.seed and not (args.check_semantics or args.bisect):
+        raise StepwellError(Diagnostic("--seed is for --check-semantics, --bisect and the flags that test rules"))
     if args.split_input_file:
         of_one = {"--replay": args.replay, "--save-pipeline": args.save_pipeline}
-        of_one |= {"--blame": args.blame, "--became": args.became}
+        of_one |= {"--blame": args.blame, "--became": args.became, "--dump-dir": args.dump_dir}
+        of_one |= {"--externalize-weights": args.externalize_weights}
         for flag, value in of_one.items():
             if value is not None:
                 raise StepwellError(Diagnostic(f"{flag} is about one program, it goes without --split-input-file"))
+
+
+def check_files(args: argparse.Namespace, passes: Sequence[ModulePass]) -> None:
+    """
+    Raises `StepwellError` where a file would be written that is read as well, or written twice.
+
+    `-o` alone may name the program, which it replaces once all has gone well.
+    """
+    moves = {str(getattr(each, "file", "")) for each in passes if each.name == EXTERNALIZE}
+    if moves and args.split_input_file:
+        message = f"pass '{EXTERNALIZE}' is about one program, it goes without --split-input-file"
+        raise StepwellError(Diagnostic(message))
+    read: dict[str, Any] = {
+        "the file of --replay": args.replay,
+        "the file of --inputs": args.inputs,
+        "the file of --load-plugin": args.load_plugin,
+    }
+    written: dict[str, Any] = {
+        "--externalize-weights": args.externalize_weights,
+        f"the file of pass '{EXTERNALIZE}'": sorted(moves - {args.externalize_weights}),
+        "--save-pipeline": args.save_pipeline,
+        "--dump-failure": args.dump_failure,
+        "--save-inputs": args.save_inputs,
+    }
+    refuse_overwriting({"the program": args.input_file}, written)
+    refuse_overwriting(read, {"-o": args.output_file, **written})
 
 
 def target_of_kernel(target: ArgSpec, kernel: str) -> str:
@@ -69,7 +107,7 @@ def target_of_kernel(target: ArgSpec, kernel: str) -> str:
 
 def context(args: argparse.Namespace) -> AbstractContextManager[Any]:
     """The scope to run the passes in. Without `--opt-level`, levels rule no pass out."""
-    config = dict(parse_setting(text) for text in args.config)
+    config = unrepeated("--config", [parse_setting(text) for text in args.config])
     if args.check_bounds is not None:
         config["check-bounds"] = args.check_bounds
     if args.opt_level is None and not (args.disable_pass or args.require_pass or config):
@@ -156,12 +194,44 @@ def _watching(args: argparse.Namespace, show: Callable[[ModuleOp], str]) -> list
         printing.after_change = args.print_ir_after_change
         found.append(printing)
     if args.dump_dir is not None:
-        found.append(DumpDirectory(Path(args.dump_dir), show))
+        found.append(DumpDirectory(Path(args.dump_dir), _shown_for(f"{args.dump_dir}/0", show)))
     if args.dump_failure is not None:
-        found.append(FailureDump(Path(args.dump_failure), show))
+        found.append(FailureDump(Path(args.dump_failure), _shown_for(args.dump_failure, show), _flags_to_repeat(args)))
     if args.print_between_passes:
         found.append(BetweenPasses(lambda module: coloured_program(show(module), sys.stdout)))
     return found
+
+
+def _flags_to_repeat(args: argparse.Namespace) -> list[str]:
+    """Returns the flags that a command in the folder of `--dump-failure` needs to do as this one."""
+    found = ["--allow-unregistered-dialect"] if args.allow_unregistered_dialect else []
+    found += ["--disable-verify"] if args.disable_verify else []
+    folder = Path(args.dump_failure).resolve().parent
+    found += [f"--load-plugin={os.path.relpath(Path(file).resolve(), folder)}" for file in args.load_plugin]
+    found += [f"--config={setting}" for setting in args.config]
+    if args.check_bounds is not None:
+        found.append(f"--check-bounds={'on' if args.check_bounds else 'off'}")
+    return found
+
+
+def check_level(target: ArgSpec, module: ModuleOp) -> None:
+    """Raises an error at the first function that a target of machine code cannot print, since it is not lowered."""
+    if target.name not in LLVM_TARGETS or "kernel" in target.parameters:  # a kernel is looked for by its name
+        return
+    for op in module.body.block.ops:
+        if not op.name.startswith("llvm."):
+            message = f"-t {target.name} prints programs that are lowered to the llvm dialect"
+            raise OperationError(op, message, hint="lower it first: -p O3, or -p finish where passes have run already")
+
+
+def _shown_for(file: str, show: Callable[[ModuleOp], str]) -> Callable[[ModuleOp], str]:
+    """Returns `show` for a program that is written to `file`, where it names its weights as seen from there."""
+
+    def shown(module: ModuleOp) -> str:
+        with named_for(file, module, None, None):
+            return show(module)
+
+    return shown
 
 
 def with_dump(diagnostic: Diagnostic, error: Exception) -> Diagnostic:

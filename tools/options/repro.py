@@ -18,6 +18,7 @@ from ...core.messages.files import write_file
 from ...core.plugins import registry
 from ...lazy_dataclass import dataclass
 from ...trust.repro import MOST_BYTES, LeftOut, Repro
+from .outputs import refuse_overwriting
 from .watched import watched
 
 FLAG: Final = "--save-repro"
@@ -45,6 +46,8 @@ def file_in(words: Sequence[str]) -> tuple[str | None, list[str]]:
 
 def run_and_save(tool: str, words: Sequence[str], file: str, act: Callable[[], int]) -> int:
     """Runs a command. Where it fails, `file` gets all that is needed to run it again. Returns its exit code."""
+    values = [word.partition("=")[2] for word in words]
+    refuse_overwriting({"a file that the command names": [*words, *values]}, {FLAG: file})
     stdin = sys.stdin.buffer.read() if _reads_stdin(tool, words) else None
     taken = _Taken()
     kept = [_kept(word, before, taken) for before, word in zip(["", *words], words, strict=False)]

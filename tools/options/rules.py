@@ -88,7 +88,7 @@ def wants_rules(args: argparse.Namespace) -> bool:
 
 def run_on_rules(args: argparse.Namespace, ctx: Context) -> int:
     """Tests, mutates or analyses rules, and returns the exit code."""
-    for flag, given in (("-p", args.passes), ("an input file", args.input_file)):
+    for flag, given in (("-p", args.passes), ("an input file", args.input_file), ("-o", args.output_file)):
         if given:
             flags = {"--test-rules": args.test_rules, "--mutate-rules": args.mutate_rules}
             asked = next((name for name, file in flags.items() if file is not None), "--check-rules")

@@ -94,9 +94,14 @@ def _pairs(one: ModuleOp, other: ModuleOp) -> list[tuple[Entry, Entry]]:
         raise StepwellError(Diagnostic(f"the programs have no entry in common that can be run: {names}"))
     for first, second in pairs:
         if [_kind(each) for each in first.inputs] != [_kind(each) for each in second.inputs]:
-            takes = ["; ".join(f"{e.dtype}{list(e.shape)}" for e in entry.inputs) for entry in (first, second)]
+            takes = ["; ".join(map(_declared, entry.inputs)) for entry in (first, second)]
             raise StepwellError(Diagnostic(f"@{first.name} takes {takes[0]} in A, but {takes[1]} in B"))
     return pairs
+
+
+def _declared(given: Input) -> str:
+    """Returns the type of an argument as messages say it, with `?` for a size that is not known."""
+    return f"{given.dtype}[{', '.join('?' if size < 0 else str(size) for size in given.shape)}]"
 
 
 def _add_low(entries: dict[str, Entry], others: dict[str, Entry], module: ModuleOp) -> None:

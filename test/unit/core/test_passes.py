@@ -95,6 +95,8 @@ def test_options_are_read(text: str, expected: SamplePass):
         ("sample", "pass 'sample' requires the option 'size'"),
         ("sample{size}", "option 'size' of pass 'sample' is nothing, expected integer"),
         ("sample{size=big}", 'is "big", expected integer'),
+        ("sample{size=true}", "option 'size' of pass 'sample' is true, expected integer"),
+        ("sample{size=1 rate=false}", "option 'rate' of pass 'sample' is false, expected number"),
         ("sample{size=1,2}", "is 1,2, expected integer"),
         ("sample{size=1.5}", "is 1.5, expected integer"),
         ("sample{size=1 enabled=maybe}", "expected flag"),
@@ -166,6 +168,12 @@ def test_a_pass_wins_over_a_pipeline_of_its_name():
     [
         ("loop", "pipeline 'loop' contains itself: loop -> pool -> loop"),
         ("tidy{x=1}", "pipeline 'tidy' takes no options"),
+        ("fold-constant{prepare max-elements=1 prepare}", "option 'prepare' of pass 'fold-constant' is given twice\n"),
+        (
+            "cse,fold-constant{max-elements=1 max_elements=2}",
+            "option 'max-elements' of pass 'fold-constant' is given twice, as 'max-elements' and as 'max_elements'\n"
+            "hint: leave one of them out",
+        ),
     ],
 )
 def test_wrong_pipelines_are_explained(text: str, message: str):

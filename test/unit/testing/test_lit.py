@@ -9,6 +9,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from stepwell.core.messages.diagnostics import render
+from stepwell.testing.directives import prefixes_of, unknown_directives
 from stepwell.testing.in_process import call_tool, call_tool_in_child, filecheck_main
 from stepwell.testing.run_line import (
     Command,
@@ -92,6 +94,11 @@ VERDICTS = {
     "no_such_tool": ("no-such-tool %s | filecheck %s", "FAIL"),
     "shell_fails": ("(exit 3); false | filecheck %s", "FAIL"),
     "crash_under_not": ("not python -c 'import os; os.abort()'", "FAIL"),
+    "misspelt_directive": ("stepwell-opt %s | filecheck %s\n// CHECK-NXT: garbage", "FAIL"),
+    "misspelt_under_a_macro": ("%generic\n// GENERIC-SMAE: garbage", "FAIL"),
+    "word_of_no_prefix": ("stepwell-opt %s | filecheck %s\n// GENERIC-NXT: garbage", "PASS"),
+    "prefix_with_a_hyphen": ("stepwell-opt %s | filecheck %s\n// RUN: stepwell-opt %s | filecheck %s "
+                             "--check-prefix=CHECK-A\n// CHECK-A: @main\n// CHECK-A-NEXT: return", "PASS"),
     "no_check": ("stepwell-opt %s", "UNRESOLVED"),
     "no_check_after_a_check": ("stepwell-opt %s | filecheck %s\n// RUN: stepwell-opt %s", "UNRESOLVED"),
     "unbalanced_quote": ("stepwell-opt %s -p 'cse | filecheck %s", "UNRESOLVED"),
@@ -122,6 +129,31 @@ def test_invalid_macro(verdicts: dict[str, str]):
 
 def test_a_file_without_run_line_is_unresolved(verdicts: dict[str, str]):
     assert verdicts["no_run_line"] == "UNRESOLVED"
+
+
+def test_a_misspelt_directive_is_told_with_its_place():
+    text = "// RUN: x\n// CHECK: @f CHECK-OF:\n  // CHECK-NXT: a\n# CHECK-A-LABLE{LITERAL}: b\n// CHECK_NEXT: c\n"
+    shown = [render(each) for each in unknown_directives("a.mlir", text, ["CHECK", "CHECK-A"])]
+    kinds = "NEXT, SAME, NOT, DAG, LABEL, EMPTY or COUNT-<n>"
+    assert [each.split("\n")[0] for each in shown] == [
+        f"a.mlir:3:6: error: 'CHECK-NXT' is no directive: expected CHECK-, then {kinds}",
+        f"a.mlir:4:3: error: 'CHECK-A-LABLE' is no directive: expected CHECK-A-, then {kinds}",
+        f"a.mlir:5:4: error: 'CHECK_NEXT' is no directive: expected CHECK-, then {kinds}",
+    ]
+    assert [each.split("hint: ")[1] for each in shown] == [
+        "did you mean 'CHECK-NEXT'?",
+        "did you mean 'CHECK-A-LABEL'?",
+        "did you mean 'CHECK-NEXT'?",
+    ]
+
+
+def test_prefixes_of_run_lines():
+    lines = [
+        "x %s | filecheck %s",
+        "x %s | not filecheck %s --check-prefix=A,B-C && x | FileCheck --check-prefixes 'D' %s",
+        "x %s | filecheck %S/other.txt --check-prefix=E",
+    ]
+    assert prefixes_of(lines) == ["CHECK", "A", "B-C", "D"]
 
 
 # Parsing

@@ -72,6 +72,36 @@ def test_a_full_disk_is_an_error() -> None:
     )
 
 
+def test_an_error_of_the_system_is_not_one_of_standard_output() -> None:
+    """Files larger than a limit stand for a full disk, where linking a library fails."""
+    small = "func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {\n  func.return %x : tensor<4xf32>\n}\n"
+    Path("small.mlir").write_text(small)
+    finished = shell("ulimit -f 1; run small.mlir --random 0 --no-cache --export a.so")
+    last = finished.stderr.splitlines()[-1]
+    assert finished.returncode == 1 and re.fullmatch(r"error: cannot write '.*code.o': file too large", last)
+    assert not Path("a.so").exists()
+    file = Path("small.mlir").absolute()
+    finished = shell(f"mkdir gone; cd gone; rmdir ../gone; run {file} --random 0 --no-cache")
+    assert (finished.returncode, finished.stderr) == (
+        1,
+        "error: the working directory does not exist: it has been deleted or renamed\n"
+        "hint: change to a directory that exists\n",
+    )
+
+
+@pytest.mark.parametrize(
+    "environment",
+    ["PYTHONIOENCODING=latin1", "PYTHONIOENCODING=ascii", "LC_ALL=C PYTHONUTF8=0 PYTHONCOERCECLOCALE=0"],
+)
+@pytest.mark.parametrize("command", ["main --help", "docs api", "run p.mlir --help"])
+def test_what_an_encoding_lacks_is_written_as_an_escape(environment: str, command: str) -> None:
+    finished = subprocess.run(
+        ["bash", "-c", f'{environment} "{sys.executable}" -m stepwell.tools.{command}'], capture_output=True
+    )
+    assert finished.returncode == 0 and finished.stderr == b""
+    assert b"\\u2026" in finished.stdout or b"\xe2" not in finished.stdout
+
+
 def test_closed_streams() -> None:
     finished = shell("opt p.mlir >&-")
     assert (finished.returncode, finished.stderr) == (

@@ -105,6 +105,7 @@ def test_failures_are_compared(capsys: pytest.CaptureFixture[str]) -> None:
     "other, words, said",
     [
         (A + A.replace("@main", "@two"), [], None),
+        (A.replace("2x3", "?x3"), [], "error: @main takes f32[2, 3] in A, but f32[?, 3] in B\n"),
         (A.replace("2x3", "3x2"), [], "error: @main takes f32[2, 3] in A, but f32[3, 2] in B\n"),
         (
             A.replace("func.func", "func.func private"),

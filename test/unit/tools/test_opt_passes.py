@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import shlex
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -160,6 +162,46 @@ def test_a_failing_pass_is_named_and_what_it_was_given_is_dumped():
     assert structural_hash(parse("given.mlir")) == structural_hash(parse("dump/001_cse.mlir"))
     assert "'graph.relu' works on tensors" in opt("given.mlir", "-p", "bufferize")[2]
     assert "is in given.mlir" not in opt("-p", "cse,bufferize", data=program)[2]
+
+
+def test_the_command_of_a_dump_repeats_the_failure(tmp_path: Path):
+    """It names the flags without which the program is not read, and runs in the folder of the dump."""
+    Path("plug.py").write_text("from xdsl.passes import ModulePass\n")
+    program = 'func.func @f() {\n  "foo.bar"() : () -> ()\n  func.return\n}\n'
+    flags = ["--allow-unregistered-dialect", "--load-plugin=plug.py", "--config", "target=x86-64-v3"]
+    folder = tmp_path / "elsewhere"
+    folder.mkdir()
+    code, _, errors = opt(*flags, "-p", "O1", "--dump-failure", str(folder / "given.mlir"), data=program)
+    assert code == 1 and "'foo.bar': no lowering to the llvm dialect" in errors
+    first = (folder / "given.mlir").read_text().splitlines()[0]
+    plugin = os.path.relpath("plug.py", folder)
+    assert first == (
+        f"// stepwell-opt given.mlir --allow-unregistered-dialect --load-plugin={plugin} --config=target=x86-64-v3 "
+        "-p lower-to-llvm-dialect"
+    )
+    os.chdir(folder)
+    code, _, errors = opt(*shlex.split(first)[2:])
+    assert code == 1 and "'foo.bar': no lowering to the llvm dialect" in errors
+
+
+@pytest.mark.parametrize("flag", ["--disable-pass", "--require-pass", "--print-ir-after", "--print-ir-before"])
+def test_a_named_pipeline_is_told_from_a_pass(flag: str):
+    code, _, errors = opt(flag, "to-loops")
+    assert code == 1 and errors == (
+        "error: 'to-loops' is a named pipeline, expected a pass\n"
+        "hint: name one of its passes: --show-pipeline to-loops lists them\n"
+    )
+
+
+@pytest.mark.parametrize("target", ["asm", "llvm-ir"])
+def test_a_program_that_is_not_lowered_has_no_machine_code(target: str):
+    code, _, errors = opt("-t", target, data="func.func @f() {\n  func.return\n}\n")
+    assert code == 1 and errors == (
+        f"<stdin>:1:1: error: 'func.func': -t {target} prints programs that are lowered to the llvm dialect\n"
+        "  func.func @f() {\n  ^\n"
+        "hint: lower it first: -p O3, or -p finish where passes have run already\n"
+    )
+    assert opt("-t", target, "-p", "O1", data="func.func @f() {\n  func.return\n}\n")[0] == 0
 
 
 def test_nothing_is_dumped_when_nothing_fails():

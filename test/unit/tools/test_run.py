@@ -254,6 +254,17 @@ class TestErrors:
             (("add.mlir", "--random", "-1"), "error: the seed is -1, expected a number that is not negative"),
             (("add.mlir", "--random", "1", "--shapes", "2x3"), "error: --shapes gives 1 shapes, expected 2"),
             (("dynamic.mlir", "--random", "1", "--shapes", "2y3"), "error: shapes '2y3' are malformed"),
+            (("dynamic.mlir", "--random", "1", "--shapes=-1x3"), "error: shapes '-1x3' are malformed, expected for"),
+            (
+                ("dynamic.mlir", "--random", "1", "--shapes", "999999999999999999999x3"),
+                "error: an array of shape 999999999999999999999x3 has more bytes than a computer can address\n"
+                "hint: give smaller sizes to --shapes",
+            ),
+            (
+                ("dynamic.mlir", "--random", "1", "--shapes", "4611686018427387904x0x3"),
+                "error: an array of shape 4611686018427387904x0x3 has more bytes than a computer can address",
+            ),
+            (("dynamic.mlir", "--memory", "--shapes=-1x3"), "error: shapes '-1x3' are malformed, expected for"),
             (
                 ("dynamic.mlir", "--random", "1"),
                 "error: argument 'x' is tensor<?x3xf32>: its size is not known",
