@@ -9,11 +9,13 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr, UnitAttr
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.traits import IsTerminator, RecursiveMemoryEffect
 
+from ...core import roles
 from ...core.ir.cloning import clone_op
 from ...core.messages.origins import fuse
-from ...core.roles import COMPILER, COMPOSITE, PARTITIONED
-from ...core.roles import PRIMITIVE as PRIMITIVE
 from ...dialects.traits import is_pure
+
+PRIMITIVE = roles.PRIMITIVE
+"""The attribute of a function that is a fused group. Later passes treat it as one op."""
 
 
 def is_primitive(op: Operation) -> bool:
@@ -26,7 +28,7 @@ def is_closed(op: Operation, *, primitives: bool = True) -> bool:
     Returns whether `op` is a function that rules leave as it is: one that partitioning made, one that is a composite
     or for another compiler, or with `primitives` a fused group.
     """
-    closed = any(name in op.attributes for name in (PARTITIONED, COMPOSITE, COMPILER))
+    closed = any(name in op.attributes for name in (roles.PARTITIONED, roles.COMPOSITE, roles.COMPILER))
     return closed or (primitives and is_primitive(op))
 
 
