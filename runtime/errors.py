@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..core.messages.diagnostics import Diagnostic, StepwellError, did_you_mean
+from ..core.messages.diagnostics import Diagnostic, OperationError, StepwellError, did_you_mean
 from ..core.messages.texts import takes_arguments
 
 
@@ -14,6 +14,14 @@ class ArgumentError(ValueError):
     Raised for an argument that does not fit the program. The message names it and says what was found and what was
     expected.
     """
+
+
+class SizesError(OperationError, ArgumentError):
+    """Raised for arguments whose sizes do not agree. It points at the op that they do not fit, as the pass does."""
+
+    def __init__(self, error: OperationError):
+        Exception.__init__(self, str(error))
+        self.diagnostic = error.diagnostic
 
 
 def wrong_count(program: str, names: Sequence[str], arrays: Sequence[Any]) -> ArgumentError:

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from ..core.messages.diagnostics import OperationError
 from ..core.messages.forks import free_in_children
-from .errors import ArgumentError, ProcessorError, in_order, wrong_count
+from .errors import ArgumentError, ProcessorError, SizesError, in_order, wrong_count
 from .program.arguments import as_arrays
 from .program.arrays import ArrayType, check_type
 from .program.bound_entry import BoundEntry
@@ -382,7 +383,9 @@ def _about_arguments() -> Iterator[None]:
         failed = getattr(error, "failed_pass", None)  # of whatever class passes raise
         if failed is None or failed.pass_.name != "specialize-shapes":
             raise
-        raise ArgumentError(str(error)) from error
+        found = SizesError(error) if isinstance(error, OperationError) else ArgumentError(str(error))
+        found.failed_pass = failed  # pyright: ignore[reportAttributeAccessIssue]
+        raise found from error
 
 
 def executable_of(source: Source) -> Executable:

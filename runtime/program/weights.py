@@ -94,8 +94,6 @@ def bind_weights(
         if module is not None:
             _refuse_unknown(given, known)
         return found
-    if given is not None and module is not None and not known:
-        raise CompileError(f"weights= is '{given}', but the program reads no weights")
     if not wanted:
         return {}
     places = {} if module is None else {op.weight_key: nearest_source_point(op) for op in ops_of(module, WeightOp)}

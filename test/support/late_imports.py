@@ -35,6 +35,7 @@ STARTS_FAST: Final = {
     " runtime.looking.profile runtime.looking.showing runtime.looking.trace runtime.pickling runtime.saving.writing",
     "runtime/load.py": "runtime.saving.text",
     "runtime/native/emit_assembly.py": "runtime.native.jit runtime.native.targets",
+    "runtime/program/entry_types.py": "analysis.ranges.given",
     "runtime/program/preparing.py": "concurrent",
     "runtime/program/sizes.py": "core.ir.sizes",
     "runtime/saving/reading.py": "runtime.saving.text",

@@ -20,7 +20,7 @@ from ...core.messages.locations import STANDARD_INPUT
 from ...core.messages.points import SourcePoint
 from ...core.text.errors import diagnostic_of, reproduced_by
 from ...core.text.parsing import make_context, parse_text, read_source
-from ...runtime.errors import ArgumentError, CompileError, ExecutionError
+from ...runtime.errors import ArgumentError, CompileError, ExecutionError, SizesError
 from ..start import INTERRUPTED
 from .colours import MODES, colour_mode, show
 from .given_once import forget_values, watch_values
@@ -202,7 +202,7 @@ def explained(error: BaseException, sources: Sources) -> Diagnostic:
             point = SourcePoint(file, int(line), int(column))
             return attach_source_line(Diagnostic(error.reason, point=point), sources)
         return Diagnostic(error.reason)
-    if isinstance(error, ArgumentError | CompileError):
+    if isinstance(error, ArgumentError | CompileError) and not isinstance(error, SizesError):
         return Diagnostic(str(error))
     return diagnostic_of(error, sources)
 

@@ -129,9 +129,9 @@ ERRORS = {
         'pattern.attributes is 1 : i64, expected names by attribute, as in {axis = "a"}',
     ),
     "wildcard": (
-        SIN.replace(f"%a: {V}", f"%a: {V} {{mine.any_rank}}") + EXP,
+        SIN.replace(f"%a: {V}", f"%a: {V} {{pattern.effects}}") + EXP,
         (
-            "parameter 0 has the attribute mine.any_rank, expected one of pattern.any_type, pattern.any_dtype, "
+            "parameter 0 has the attribute pattern.effects, expected one of pattern.any_type, pattern.any_dtype, "
             "pattern.any_shape"
         ),
     ),

@@ -34,7 +34,7 @@ def stepwell(*words: str) -> tuple[int, str]:
     [
         (
             ["run", "p.mlir", "--random", "0", "--weights", "nope.safetensors"],
-            "weights= is 'nope.safetensors', but the program reads no weights\n",
+            "the program has no weights, but weights= gives 'nope.safetensors'\n",
         ),
         (["run", "p.stepwell", "--random", "0", "--opt-level", "1"], "'p.stepwell' is compiled: --opt-level is for"),
         (["run", "p.stepwell", "--random", "0", "--numerics", "fast"], "'p.stepwell' is compiled: --numerics is for"),
@@ -58,7 +58,7 @@ def test_what_has_no_effect_is_an_error(words: list[str], said: str):
 
 
 def test_weights_for_a_program_without_any_are_an_error():
-    with pytest.raises(CompileError, match="weights= is 'nope.safetensors', but the program reads no weights"):
+    with pytest.raises(CompileError, match="the program has no weights, but weights= gives 'nope.safetensors'"):
         sw.compile("p.mlir", weights="nope.safetensors", cache=False)
 
 
