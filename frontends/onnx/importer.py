@@ -27,6 +27,7 @@ from ...core.ir.model_names import value_name
 from ...core.messages.collector import patient_collector
 from ...core.messages.diagnostics import Diagnostic, warn
 from ...core.roles import DIMS, NAME
+from ...dialects.graph.contraction import Conv2dOp, MatmulOp
 from ...dialects.graph.shapes import Shaped, compatible
 from ...dialects.graph.signature import tensor_type
 from .attributes import attributes_of
@@ -59,7 +60,7 @@ Progress = Callable[[int, int], None]
 
 _FIRST_COLUMN: Final = IntAttr(1)
 
-_LAYERS: Final = {"graph.matmul": "matmul", "graph.conv2d": "conv2d"}
+_LAYERS: Final = (MatmulOp, Conv2dOp)
 """Ops that get a name even where a node makes more of them, since options and reports name them."""
 
 
@@ -360,6 +361,6 @@ def _name_layer(named: SSAValue) -> None:
         value = value.owner.operands[0]
         if value.name_hint is not None or not isinstance(value.owner, Operation):
             return
-        if (kind := _LAYERS.get(value.owner.name)) is not None:
-            value.name_hint = f"{hint}.{kind}"
+        if isinstance(value.owner, _LAYERS):
+            value.name_hint = f"{hint}.{value.owner.name.removeprefix('graph.')}"
             return
