@@ -27,7 +27,7 @@ def __getattr__(name: str) -> object:
     from .core.messages.collector import patient_collector
 
     with patient_collector():
-        if name in ("compile", "compile_onnx"):
+        if name in ("compile", "compile_onnx", "compile_torch"):
             _load_llvm()
         if name == "load" or name in _ROOMS:  # These need nothing of xDSL.
             return _load(name)

@@ -20,6 +20,7 @@ from .core.text.parsing import parse as parse
 from .dialects.graph.builder import GraphBuilder as GraphBuilder
 from .frontends.onnx.compiled import compile_onnx as compile_onnx
 from .frontends.onnx.importer import from_onnx as from_onnx
+from .frontends.pytorch.compiled import compile_torch as compile_torch
 from .lowering.graph_to_loops.convert_te_to_tensor_loop import create_prim_func as create_prim_func
 from .runtime.calibration.calibrate import calibrate as calibrate
 from .runtime.compile import compile as compile

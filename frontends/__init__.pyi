@@ -11,3 +11,6 @@ from .onnx.registry import converter as converter
 from .onnx.registry import direct as direct
 from .onnx.unsupported import UnsupportedError as UnsupportedError
 from .onnx.value import Value as Value
+from .pytorch.compiled import TorchExecutable as TorchExecutable
+from .pytorch.compiled import compile_torch as compile_torch
+from .pytorch.errors import TorchError as TorchError

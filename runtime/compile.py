@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
@@ -142,8 +142,11 @@ def _check_for_front_end(entry: str, weights: Any, has_passes: bool) -> None:
         raise CompileError(f"a model has no use for {what}: import it by from_onnx, and compile the module")
 
 
-FRAMEWORKS = ("torch", "tensorflow", "keras", "jax", "flax")
-"""The packages whose models are known to export to ONNX."""
+FRAMEWORKS: Final = {
+    "torch": "use stepwell.compile_torch",
+    **dict.fromkeys(("tensorflow", "keras", "jax", "flax"), "export it to ONNX first"),
+}
+"""What to do with the models of other packages."""
 
 
 def _program(given: Any) -> Operation | str | Path:
@@ -154,9 +157,8 @@ def _program(given: Any) -> Operation | str | Path:
     if isinstance(given, bytes) or not isinstance(given, Operation | str | os.PathLike):
         kind = type(given)
         name = kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
-        hint = (
-            "; export it to ONNX first" if kind.__module__.startswith(("torch", "keras", "tensorflow", "jax")) else ""
-        )
+        roots = [each.__module__.partition(".")[0] for each in kind.__mro__]  # A class of the user's own has a base.
+        hint = next((f"; {FRAMEWORKS[root]}" for root in roots if root in FRAMEWORKS), "")
         raise CompileError(
             f"found {with_article(name)}, expected a module, a function, a schedule, a path or program text{hint}"
         )

@@ -7,6 +7,7 @@ import re
 import sys
 from collections.abc import Iterator
 from enum import Enum
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,9 @@ from stepwell import analysis, core, patterns, rewrites, runtime, te, testing
 from stepwell.core.safetensors import WeightEntry
 from stepwell.dialects import graph, schedule, tensor_loop, tile
 from stepwell.dialects.traits import BoxAccess
-from stepwell.frontends import Emitter, KnownValue, RuntimeValue
+from stepwell.frontends import Emitter, KnownValue, RuntimeValue, TorchExecutable
+from stepwell.frontends.pytorch.exporting import Exported
+from stepwell.frontends.pytorch.structure import Structure
 from stepwell.machine import host_machine
 from stepwell.rewrites.calibration.plan import CalibrationPlan
 from stepwell.schedule import Replay
@@ -137,6 +140,9 @@ def objects_of_ir() -> Iterator[Any]:
     yield from (total.source.bodies[0].reduction, total.source.bodies[0].reduction.reducer)
 
 
+NOTHING = Structure(None, ())
+
+
 def objects_of_programs() -> Iterator[Any]:
     exe = stepwell.compile(TEXT, cache=False)
     lineages = analysis.Lineages()
@@ -145,6 +151,7 @@ def objects_of_programs() -> Iterator[Any]:
     profile, steps, trace, memory = exe.profile(x, rounds=1), exe.schedule(), exe.trace(x), exe.memory
     yield from (exe, exe.signature, exe.specialisations, profile, *profile.kernels, steps, trace, *trace.values, memory)
     yield from (analysis.ArenaBuffer("a", "f32", 0, 4, 0, 1), analysis.InPlaceUpdate(1, "k", "a"), host_machine())
+    yield TorchExecutable("Net", Exported(None, signature(len), NOTHING, NOTHING), exe)
     yield from (runtime.Job("a", "b"), runtime.Outcome("faster"), runtime.Exported(Path("a"), None, None, "p"))
     yield from (runtime.StatisticsOptions(), runtime.TensorStatistics("tensor<4xf32>"), runtime.ArrayType("f32", (4,)))
     name = next(op.sym_name.data for op in steps.module.walk() if op.name == "tensor_loop.func")

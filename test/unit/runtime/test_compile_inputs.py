@@ -102,9 +102,19 @@ def test_paths_and_functions(tmp_path: Path):
 
 
 class Linear:
-    """Stands for a model of another framework."""
+    """Stands for a module of PyTorch."""
 
     __module__ = "torch.nn"
+
+
+class Net(Linear):
+    """Stands for a module of the user's own."""
+
+
+class Model:
+    """Stands for a model of another framework."""
+
+    __module__ = "keras.models"
 
 
 @pytest.mark.parametrize(
@@ -112,7 +122,18 @@ class Linear:
     [
         (
             Linear(),
-            "found a torch.nn.Linear, expected a module, a function, a schedule, a path or program text; export it",
+            "found a torch.nn.Linear, expected a module, a function, a schedule, a path or program text; "
+            "use stepwell.compile_torch",
+        ),
+        (
+            Net(),
+            f"found a {Net.__module__}.Net, expected a module, a function, a schedule, a path or program text; "
+            "use stepwell.compile_torch",
+        ),
+        (
+            Model(),
+            "found a keras.models.Model, expected a module, a function, a schedule, a path or program text; "
+            "export it to ONNX first",
         ),
         (3, "found an int, expected a module, a function, a schedule, a path or program text"),
         (b"module", "found a bytes, expected a module"),
