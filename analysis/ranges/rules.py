@@ -9,6 +9,7 @@ notices. Where atoms are choices, each alternative is tried. The effort is bound
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import combinations
 from math import gcd
 from typing import Final
 
@@ -73,7 +74,10 @@ def _infeasible(atoms: Atoms, involved: Iterable[int], facts: Sequence[Form]) ->
         return True
     # Elimination rounds sums down, and no single atom: of `7 * q <= a + 53` and `a <= 2` it has `q <= 55 / 7`.
     narrowed = _narrowed(ranges, facts)
-    return narrowed is None or (narrowed != ranges and _contradictory(narrowed, facts))
+    if narrowed is None or (narrowed != ranges and _contradictory(narrowed, facts)):
+        return True
+    cuts = _cuts(facts)
+    return bool(cuts) and _contradictory(narrowed, [*facts, *cuts])
 
 
 Ranges = dict[int, tuple[int, int]]
@@ -111,6 +115,24 @@ def _narrowed(ranges: Ranges, facts: Iterable[Form]) -> Ranges | None:
                 found[atom] = low, high
         if found == before:
             break
+    return found
+
+
+def _cuts(facts: Sequence[Form]) -> list[Form]:
+    """
+    Returns what follows from two facts together and is rounded there, as an atom drops out.
+
+    Of `4 * q >= a - 1` and `a >= 16 * i + 2` it is `q - 4 * i >= 1`. Elimination has it only where `a` goes first.
+    """
+    found: list[Form] = []
+    for first, second in combinations(facts, 2):
+        for atom in first.terms.keys() & second.terms.keys():
+            if first.terms[atom] * second.terms[atom] < 0:
+                above, below = (first, second) if first.terms[atom] > 0 else (second, first)
+                terms, constant = _without(atom, (above.terms, above.constant), (below.terms, below.constant))
+                shared = gcd(*terms.values())
+                if shared > 1 and constant % shared:
+                    found.append(Form({each: factor // shared for each, factor in terms.items()}, constant // shared))
     return found
 
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from xdsl.dialects import arith, scf
-from xdsl.ir import Operation, SSAValue
+from xdsl.dialects import arith, cf, memref, scf
+from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from ...core.ir.literals import constant_of
 from ...core.ir.walk import ops_of
@@ -19,12 +19,34 @@ _ROUNDINGS: Final = (arith.TruncFOp, arith.TruncIOp, arith.BitcastOp)
 
 
 def has_no_vectors(loop: Operation) -> bool:
-    """Returns whether LLVM has none for a loop: it carries what is rounded, or its last turn has its own branch."""
+    """
+    Returns whether LLVM has none for a loop: it carries what is rounded, its last turn has its own branch, or each turn
+    may fail.
+    """
     if not isinstance(loop, scf.ForOp):
         return False
     end = loop.body.block.last_op
     carried = () if end is None else end.operands
-    return any(isinstance(each.owner, _ROUNDINGS) for each in carried) or _ends_by_itself(loop)
+    return any(isinstance(each.owner, _ROUNDINGS) for each in carried) or _ends_by_itself(loop) or _may_fail(loop)
+
+
+def _may_fail(loop: scf.ForOp) -> bool:
+    """Returns whether a check depends on the turn. LLVM takes one that does not out of the loop."""
+    seen: set[SSAValue] = set()
+    pending: list[SSAValue] = [each.arg for each in ops_of(loop, cf.AssertOp)]
+    while pending:
+        value = pending.pop()
+        if value in seen:
+            continue
+        seen.add(value)
+        owner = value.owner
+        op = owner if isinstance(owner, Operation) else owner.parent_op()
+        if op is None or not loop.is_ancestor(op):
+            continue
+        if isinstance(value, BlockArgument) or isinstance(op, memref.LoadOp):
+            return True
+        pending += op.operands
+    return False
 
 
 def _ends_by_itself(loop: scf.ForOp) -> bool:

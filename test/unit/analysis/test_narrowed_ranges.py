@@ -46,3 +46,18 @@ def test_a_quotient_is_rounded_on_its_own() -> None:
     facts = [rest, rest.scaled(-1).shifted(6), number(2).plus(a, -1)]
     assert proves(atoms, facts, number(63).plus(q, -8).plus(p, -1))
     assert not proves(atoms, facts, number(62).plus(q, -8).plus(p, -1))
+
+
+def test_two_facts_together_are_rounded() -> None:
+    """`64*q + 16*u + 4*(j - 4*q) + (i - 16*j - 4*u) >= 0`, with floors `q` of `j / 4` and `u` of `(i - 16*j) / 4`."""
+    atoms = Atoms()
+    i, j = atoms.add(Atom(0, 255, "turn", "i")), atoms.add(Atom(0, 15, "quotient", None))
+    both = atoms.add(Atom(0, 64, "quotient", None))  # of (i + 2) / 4, which is u + 4*j + 1
+    q = atoms.add(Atom(0, 4, "quotient", None))  # of (j + 2) / 4
+    turn, row = i.plus(j, -16), j.shifted(2).plus(q, -4)
+    column = i.shifted(2).plus(both, -4)
+    facts = [turn.shifted(-2), turn, turn.scaled(-1).shifted(15), j.shifted(-2)]
+    facts += [each for rest in (row, column) for each in (rest, rest.scaled(-1).shifted(3))]
+    goal = q.shifted(-1).scaled(64).plus(both.plus(j, -4).shifted(-1), 16).plus(row, 4).plus(column)
+    assert proves(atoms, facts, goal)
+    assert not proves(atoms, facts, goal.shifted(-1))
