@@ -12,9 +12,8 @@ from typing import Any, Final, NoReturn
 
 from ...core.messages.diagnostics import did_you_mean
 from ...runtime.executable import Executable
-from ..onnx.compiled import compile_onnx
 from ..onnx.given import check_options
-from .compiled import compile_torch
+from .compiled import compile_torch, compiled
 from .errors import fail, package
 from .exporting import Exported, exported
 
@@ -132,7 +131,7 @@ class Graph:
 
         module.forward = forward
         found = exported(WHAT, module.eval(), free, {})
-        return found, compile_onnx(found.model, **self._options)
+        return found, compiled(WHAT, found, self._options)
 
 
 def _kind(value: Any) -> Any:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ...core.messages.articles import with_article
 from ...runtime.executable import Executable
 from ..onnx.compiled import compile_onnx
+from ..onnx.errors import OnnxError
 from .errors import fail, package
 from .exporting import Exported, exported
 from .structure import bound
@@ -41,7 +42,7 @@ def compile_torch(
     as in `torch.export.export`. The weights are those of now: the program does not see later changes. The other
     arguments are those of `compile`.
 
-    Raises TorchError for what PyTorch cannot export or what changes its own state, OnnxError for operators that are not
+    Raises TorchError for what PyTorch cannot export, for what changes its own state and for operators that are not
     supported, and the errors of `compile`.
     """
     torch = package()
@@ -55,7 +56,18 @@ def compile_torch(
     found = exported(what, module, args, kwargs or {}, dynamic_shapes)
     options: dict[str, Any] = {"pipeline": pipeline, "opt_level": opt_level, "threads": threads, "numerics": numerics}
     options |= {"cache": cache, "target": target, "verify_each": verify_each, "tuning": tuning, "progress": progress}
-    return TorchExecutable(what, found, compile_onnx(found.model, **options))
+    return TorchExecutable(what, found, compiled(what, found, options))
+
+
+def compiled(what: str, found: Exported, options: Mapping[str, Any]) -> Executable:
+    """Returns the program of an exported module. Raises TorchError for one that cannot be imported."""
+    try:
+        return compile_onnx(found.model, **options)
+    except OnnxError as error:
+        hint = error.diagnostic.hint
+        if error.inputs:  # The hint of the import names an option that there is not here.
+            hint = "sizes and branches may depend on sizes of tensors, not on their elements"
+        fail(what, f"its ONNX model cannot be imported: {error.diagnostic.message}", hint)
 
 
 class TorchExecutable:

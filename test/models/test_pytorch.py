@@ -36,7 +36,7 @@ class Nested(nn.Module):
 
 
 class Calls(nn.Module):
-    """A function as a module."""
+    """A function of one argument as a module."""
 
     def __init__(self, function: Callable[..., Any]):
         super().__init__()
@@ -206,8 +206,48 @@ def test_modules_that_cannot_be_compiled():
         assert str(found.value).startswith(f"error: {said}")
     with pytest.raises(TorchError, match="Calls: a PosixPath is among its arguments, expected tensors"):
         stepwell.compile_torch(Calls(fails).eval(), (Path("a"),))
+    with pytest.raises(TorchError) as found:
+        stepwell.compile_torch(Calls(torch.nonzero).eval(), (torch.randn(3),))
+    assert "Calls: its ONNX model cannot be imported: model '<model>': node 'node_NonZero" in str(found.value)
+    assert "hint: sizes and branches may depend on sizes of tensors, not on their elements" in str(found.value)
     with pytest.raises(TorchError, match=r"data-dependent.*\(at .*test_pytorch.py:\d+\)"):
         stepwell.compile_torch(Calls(decides).eval(), (torch.randn(3, 3),))
+
+
+OPS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
+    "einsum": (lambda a, b: torch.einsum("bij,bkj->bik", a, b), (torch.randn(2, 3, 4), torch.randn(2, 5, 4))),
+    "top": (lambda x: torch.topk(x, 3), (torch.randn(4, 9),)),
+    "masks": (lambda x, m: x.masked_fill(m, -1e9).softmax(-1), (torch.randn(3, 5), torch.rand(3, 5) > 0.5)),
+    "indices": (lambda x, i: (x[i], x.roll(1, 0), x.index_put((i,), x[:3])), (torch.randn(5, 3), torch.arange(3))),
+    "integers": (lambda x: (x // 3, x % 3, x & 1, x << 1), (torch.arange(-9, 9),)),
+    "moments": (lambda x: (torch.var_mean(x, dim=1), x.norm(), x.argmax(1)), (torch.randn(4, 5),)),
+    "written": (lambda x: x.clone().masked_fill_(x > 0, 2.0).add_(1), (torch.randn(4, 5),)),
+    "empty": (lambda x: x[:0].sum(0), (torch.randn(3, 4),)),
+    "numbers": (lambda x: x * 2 + x.sum(), (torch.randn(()),)),
+    "spectrum": (lambda x: torch.fft.rfft(x).abs(), (torch.randn(8),)),
+    "recurrent": (nn.GRU(8, 16, 2, batch_first=True).eval(), (torch.randn(3, 5, 8),)),
+    "decoder": (
+        nn.TransformerDecoder(nn.TransformerDecoderLayer(32, 4, 64, batch_first=True), 1).eval(),
+        (torch.randn(2, 5, 32), torch.randn(2, 7, 32)),
+    ),
+}
+
+
+class Function(nn.Module):
+    def __init__(self, function: Callable[..., Any]):
+        super().__init__()
+        self.function = function
+
+    def forward(self, *args: Any) -> Any:
+        return self.function(*args)
+
+
+@pytest.mark.parametrize("name", OPS)
+def test_ops_both_ways(name: str):
+    function, args = OPS[name]
+    wanted = function(*args)
+    check(stepwell.compile_torch(Function(function).eval(), args)(*args), wanted, 1e-4)
+    check(torch.compile(function, backend="stepwell")(*args), wanted, 1e-4)
 
 
 # torch.compile
