@@ -21,7 +21,7 @@ from ...core.ir.walk import ops_of, walk
 from ...core.messages.diagnostics import Diagnostic, StepwellError, did_you_mean
 from ...lazy_dataclass import dataclass
 from ..llvm.listening import FEWEST
-from ..llvm.stubs import named_symbols
+from ..llvm.stubs import STUB, named_symbols
 from .constants import EmitError
 from .emit_llvm_text import LLVMText, emit_llvm_text
 
@@ -86,13 +86,16 @@ def emit_llvm_pieces(
     Yields the texts that `module` is cut into, the one with the entries last. They are to be linked with each other.
     What the program calls the functions of the pieces goes into `names`, by the names that these have in the texts.
 
-    A module with fewer than two large kernels is one text, that of `emit_llvm_text`. `early` has written some already.
+    A module with fewer than two large kernels is one text, that of `emit_llvm_text`, unless `early` has the text of
+    one. A kernel that nobody calls is in no text, whoever has written it.
+
     Raises a `DiagnosticException` that names what has no text form.
     """
     written = {} if early is None else early.texts
     symbols = _Symbols.of(module)
     groups = [] if symbols is None else _kernel_groups(symbols, written)
-    if symbols is None or len(groups) < FEWEST:
+    is_stubbed = symbols is not None and any(STUB in op.attributes for op in symbols.ops.values())
+    if symbols is None or (len(groups) < FEWEST and not is_stubbed):
         yield emit_llvm_text(module)
         return
     try:

@@ -230,7 +230,13 @@ def _elements(number: float, _shown: str, type_: TensorType) -> Attribute:
 
 
 def _hash(group: Group, texts: Texts) -> str:
-    """A hash of a group, the same whatever its open numbers are."""
+    """
+    A hash of a group, the same whatever its open numbers are.
+
+    Where another group has a tensor in the place of such a number, as the first turn of a loop may, the two differ.
+    """
     masked = {use.full for use in group.open}
     ops = [*(full for full in group.copied if full not in masked), *group.ops]
-    return structural_hash_of_ops(ops, captured_values(ops), texts)
+    places = {op: place for place, op in enumerate(group.ops)}
+    open_ = " ".join(f"{places[use.op]}.{use.index}" for use in group.open)
+    return f"{structural_hash_of_ops(ops, captured_values(ops), texts)} {open_}"

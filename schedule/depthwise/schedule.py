@@ -255,8 +255,11 @@ class DepthwiseNest(DepthwiseTiles):
             self._add_row(at, corner, here)
 
     def _weights(self, at: dict[int, Index], taps: Iterable[Tap], type_: VectorType) -> Mapping[Tap, SSAValue]:
-        """Returns the weights of a tile by their place in the window."""
-        return {tap: self._load(self.c.b, at | dict(zip(self.d.reduce, tap, strict=True)), type_) for tap in taps}
+        """Returns the weights of a tile by their place in the window. Axes of extent 1 may be among their indices."""
+        units: dict[int, Index] = {axis: 0 for axis in self.d.spatial if self.c.extents[axis] == 1}
+        return {
+            tap: self._load(self.c.b, units | at | dict(zip(self.d.reduce, tap, strict=True)), type_) for tap in taps
+        }
 
     def _add_row(self, at: dict[int, Index], corner: tuple[Index, Index], parts: list[_Part]) -> None:
         """Adds a row of inputs to the sums that it counts for, unless it is above or below the image."""

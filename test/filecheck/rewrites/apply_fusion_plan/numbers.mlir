@@ -185,6 +185,19 @@ func.func @shared_numbers(%x: tensor<4xf32>) -> tensor<4xf32> {
   func.return %7 : tensor<4xf32>
 }
 
+/// A number in one group, and a tensor in its place in the other: the groups have a function each.
+// CHECK-LABEL: func.func @turns(
+// CHECK: %[[FIRST:.*]] = func.call @fused_add_tanh0(%a) : (tensor<f32>) -> tensor<f32>
+// CHECK: func.call @fused_add_tanh1(%[[FIRST]], %b) : (tensor<f32>, tensor<f32>) -> tensor<f32>
+func.func @turns(%a: tensor<f32>, %b: tensor<f32>) -> tensor<f32> {
+  %start = graph.full 0.5 : tensor<f32>
+  %0 = graph.add %start, %a {graph.group = 0 : i64} : (tensor<f32>, tensor<f32>) -> tensor<f32>
+  %1 = graph.tanh %0 {graph.group = 0 : i64} : (tensor<f32>) -> tensor<f32>
+  %2 = graph.add %1, %b {graph.group = 1 : i64} : (tensor<f32>, tensor<f32>) -> tensor<f32>
+  %3 = graph.tanh %2 {graph.group = 1 : i64} : (tensor<f32>) -> tensor<f32>
+  func.return %3 : tensor<f32>
+}
+
 // CHECK-LABEL: func.func private @fused_multiply_add_negative0(%x: tensor<4xf32>, %a: tensor<f32>)
 // CHECK-NEXT: %h = graph.full 0.5 : tensor<f32>
 // CHECK-NEXT: %0 = graph.multiply %x, %a
