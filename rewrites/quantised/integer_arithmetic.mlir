@@ -153,8 +153,8 @@ pattern.rule "scaled-by-reciprocal" quantised doc "quantize(x, s, z) = requantiz
 
 pattern.rule "scaled-sums" quantised doc "(x * f + b) * r = x * (f * r) + b * r for constants f, b and r" :
   ((astype(%x has dtype i32) as %sums) * %f + %b as %real) * %r => %sums * (%f * %r) + %b * %r
-  where float32(%root), prepared(%f), prepared(%b), prepared(%r), single-user(%real)
+  where float32(%root), prepared(%f), prepared(%b), prepared(%r), single-use(%real)
 
 pattern.rule "scaled-products" quantised doc "(x * f) * r = x * (f * r) for constants f and r" :
   ((astype(%x has dtype i32) as %sums) * %f as %real) * %r => %sums * (%f * %r)
-  where float32(%root), prepared(%f), prepared(%r), single-user(%real)
+  where float32(%root), prepared(%f), prepared(%r), single-use(%real)

@@ -10,6 +10,7 @@ from xdsl.ir.affine import AffineDimExpr, AffineExpr
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from ...analysis.loop_nests import body_ops
+from ...analysis.reductions import reduction_nest
 from ...dialects.schedule.ops import AddUnitLoopOp, FuseOp, ReorderOp, SplitOp
 from ...dialects.tensor_loop import BlockOp, ForOp, LoopOp, YieldOp
 from .affine import FLOOR, MOD
@@ -195,6 +196,19 @@ def _check_inits_before(loops: Sequence[ForOp], extents: Sequence[int]) -> None:
         blame = shared_inits(block, outer)
         if blame is not None:
             refuse(f"the init of {block_name(block)} would run once for all: {blame.reason}", *loops, block)
+        _check_init_has_loop(block, loops, extents)
+
+
+def _check_init_has_loop(block: BlockOp, loops: Sequence[ForOp], extents: Sequence[int]) -> None:
+    """
+    Refuses loops that are all the reduce loops of a block and have one iteration, where the block has a condition. It
+    would have no reduce loop any more, and its init would stand under that condition.
+    """
+    reduce = set(reduction_nest(block).reduce)
+    inside = {loop.variable for loop, extent in zip(loops, extents, strict=True) if extent == 1}
+    if block.init is not None and block.constraints and reduce and reduce <= inside:
+        name = block_name(block)
+        refuse(f"no reduce loop would be left of {name}, whose init would run under its condition", *loops, block)
 
 
 @step(ReorderOp)

@@ -28,8 +28,8 @@ def _named(*lines: str) -> frozenset[str]:
 
 FOLDED: Final = _named(
     "Abs Add And BitShift BitwiseAnd BitwiseNot BitwiseOr BitwiseXor Cast CastLike Ceil Clip Div Equal Exp Floor",
-    "Greater GreaterOrEqual IsInf IsNaN Less LessOrEqual Log Max Min Mod Mul Neg Not Or Pow Reciprocal Round Sign Sqrt Sub",
-    "Sum Where Xor",
+    "Greater GreaterOrEqual IsInf IsNaN Less LessOrEqual Log Max Min Mod Mul Neg Not Or Pow Reciprocal Round Sign Sqrt",
+    "Sub Sum Where Xor",
     "Compress Concat Constant ConstantOfShape Expand Flatten Gather GatherElements GatherND Identity Range Reshape",
     "ScatterElements ScatterND Slice Split Squeeze Tile Transpose Trilu Unsqueeze",
     "ArgMax ArgMin CumSum NonMaxSuppression NonZero ReduceMax ReduceMin ReduceProd ReduceSum TopK Unique",

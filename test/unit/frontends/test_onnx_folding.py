@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import onnx
+import onnxruntime as ort
 import pytest
 import stepwell
 from onnx import TensorProto as T
@@ -97,3 +98,48 @@ def test_weights_of_bytes_stay_bytes() -> None:
     module = of(node("DequantizeLinear", "w s", "f"), node("MatMul", "x f", "y"), shape=(2, 2), tensors=[scale, bytes_])
     assert "graph.dequantize" in ops(module)
     assert "tensor<3x2xi8>" in str(module)
+
+
+R = np.random.default_rng(0)
+
+
+def floats(*shape: int) -> Any:
+    return R.standard_normal(shape).astype(np.float32)
+
+
+FAULTS_OF_THE_EVALUATOR: dict[str, tuple[str, int, list[Any], dict[str, Any]]] = {
+    "pool of rank 3": ("GlobalMaxPool", 17, [floats(1, 2, 7)], {}),
+    "norm 1": ("LpNormalization", 17, [floats(2, 3)], {"axis": 1, "p": 1}),
+    "flattening softmax": ("Softmax", 11, [floats(2, 3, 2)], {"axis": 1}),
+    "flattening hardmax": ("Hardmax", 11, [floats(2, 3, 2)], {"axis": 0}),
+    "inference": ("BatchNormalization", 9, [floats(2, 2, 2), *floats(3, 2), np.abs(floats(2))], {}),
+    "corners": (
+        "RoiAlign",
+        10,
+        [floats(1, 1, 8, 8), np.array([[0, 0, 3, 5]], np.float32), np.array([0])],
+        {"output_height": 2, "output_width": 2, "sampling_ratio": 1},
+    ),
+    "loss": ("NegativeLogLikelihoodLoss", 13, [floats(3, 2, 3), np.array([[0, 1, -1]] * 3)], {"ignore_index": -1}),
+    "large integers": ("ReduceL2", 18, [np.array([2**62, -3]), np.array([0])], {}),
+    "NaN": ("AveragePool", 19, [np.array([[[1, np.nan, 3, 4]]], np.float32)], {"kernel_shape": [2]}),
+    "type": ("ReduceSumSquare", 13, [np.array([1, 2, 3], np.int32)], {}),
+}
+
+
+@pytest.mark.parametrize("name", FAULTS_OF_THE_EVALUATOR)
+def test_a_node_means_the_same_on_constants(name: str) -> None:
+    """The evaluator of the onnx package gives another value, shape or type for each of these."""
+    operator, opset, arrays, attributes = FAULTS_OF_THE_EVALUATOR[name]
+    names = [f"a{number}" for number in range(len(arrays))]
+    dtype = h.np_dtype_to_tensor_dtype(arrays[0].dtype)
+    nodes = [node(operator, " ".join(names), "y", **attributes)]
+    outputs = [h.make_tensor_value_info("y", dtype, None)]
+    types = [h.np_dtype_to_tensor_dtype(each.dtype) for each in arrays]
+    infos = [info(each, array.shape, type_) for each, array, type_ in zip(names, arrays, types, strict=True)]
+    tensors = [tensor(each, array, array.dtype) for each, array in zip(names, arrays, strict=True)]
+    given = model(nodes, inputs=infos[:1], outputs=outputs, tensors=tensors[1:], opset=opset)
+    constant = model(nodes, inputs=[], outputs=outputs, tensors=tensors, opset=opset)
+    (wanted,) = ort.InferenceSession(given.SerializeToString()).run(None, {"a0": arrays[0]})
+    for found in (stepwell.compile_onnx(constant)()[0], stepwell.compile_onnx(given)(arrays[0])[0]):
+        assert found.dtype == wanted.dtype and found.shape == wanted.shape
+        np.testing.assert_allclose(found, wanted, rtol=1e-5)

@@ -329,3 +329,26 @@ def test_an_error_names_the_pass(monkeypatch: pytest.MonkeyPatch):
     assert isinstance(failure, PassFailure)
     assert failure.number == len(parse_pipeline("O3"))
     assert str(failure) in raised.value.__notes__[0]
+
+
+NO_TURNS = f"""
+func.func @main(%x: {F}, %w: tensor<64x96xf32>, %v: tensor<96x64xf32>) -> {F} {{
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %r = scf.for %i = %c0 to %c0 step %c1 iter_args(%a = %x) -> ({F}) {{
+    %0 = graph.matmul %a, %w : ({F}, tensor<64x96xf32>) -> tensor<64x96xf32>
+    %1 = graph.matmul %0, %v : (tensor<64x96xf32>, tensor<96x64xf32>) -> {F}
+    %2 = graph.softmax %1, axis = 1 : ({F}) -> {F}
+    scf.yield %2 : {F}
+  }}
+  %y = graph.exp %r : ({F}) -> {F}
+  func.return %y : {F}
+}}
+"""
+
+
+def test_kernels_that_nobody_calls_in_the_end():
+    """The loop has no turns, which is seen when its kernels have been written and are stubs."""
+    x, w, v = (np.ones(shape, np.float32) for shape in ((64, 64), (64, 96), (96, 64)))
+    (found,) = stepwell.compile(NO_TURNS, cache=False)(x, w, v)
+    np.testing.assert_allclose(found, np.exp(x), rtol=1e-6)

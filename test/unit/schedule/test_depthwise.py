@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import stepwell
 from counts import FULL
 from depthwise_programs import (
     check,
@@ -152,3 +153,21 @@ def test_left_to_others() -> None:
     properties = ', groups = 8, data_layout = "NHWC", kernel_layout = "HWIO"'
     result = np.zeros((1, 2, 3, 8), np.float32)
     assert not is_tiled(scheduled(program(x, w, result, properties, "")))
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [((2, 2, 1, 1), (2, 1, 1)), ((3, 4, 1, 2), (4, 2, 1)), ((5, 4, 1, 3), (4, 3, 1)), ((2, 3, 1, 1), (1, 3, 1, 1))],
+)
+@pytest.mark.parametrize("dtype", [np.float32, np.int32])
+def test_products_with_a_column_of_their_own(a: tuple[int, ...], b: tuple[int, ...], dtype: type) -> None:
+    """Right sides have axes of extent 1, which are no channels."""
+    x, w = small_integers(0, *a).astype(dtype), small_integers(1, *b).astype(dtype)
+    wanted = np.matmul(x, w)
+    name = "f32" if dtype is np.float32 else "i32"
+    left, right, result = (f"tensor<{'x'.join(map(str, shape))}x{name}>" for shape in (a, b, wanted.shape))
+    text = f"""func.func @main(%a: {left}, %b: {right}) -> {result} {{
+      %0 = graph.matmul %a, %b : ({left}, {right}) -> {result}
+      func.return %0 : {result}
+    }}"""
+    np.testing.assert_array_equal(stepwell.compile(text, cache=False)(x, w)[0], wanted)

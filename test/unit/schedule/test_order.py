@@ -111,6 +111,9 @@ REFUSED: dict[str, tuple[str, str, str, str]] = {
     "fuse shared": (SHARED, "%i, %k", "%f = schedule.fuse %i, %k", "different iterations of %i"),
     "fuse empty": (EMPTY, "%i, %k", "%f = schedule.fuse %i, %k",
                    "a loop has no iterations: the init in the others would not run"),
+    "fuse all of a reduction": (ROWS, "%i, %k", "%k0, %k1 = schedule.split %k [?, 13]\n%f, %g = schedule.rfactor %k1\n"
+                                "%l, %m, %n = schedule.get_loops %f : 3\n%h = schedule.fuse %l, %m",
+                                "no reduce loop would be left of block \"sum_rf\", whose init would run under"),
     "decompose repeated": (REPEATED, "%i, %r, %k", "%d = schedule.decompose_reduction %b, %r",
                            "would run once for all: different iterations of %r"),
     "decompose twice": (TWICE, "%i, %k", "%d = schedule.decompose_reduction %b, %i", "different iterations of %i"),

@@ -214,6 +214,19 @@ func.func @no_scaled_sums(%x: tensor<1x3x8x8xi8>, %bias: tensor<4x1x1xf32>) -> t
   func.return %y : tensor<1x4x6x6xi8>
 }
 
+/// A square has no factor that is computed when weights are loaded but the product itself.
+// CHECK-LABEL: func.func @no_scaled_products_of_a_square(
+// CHECK: %[[REAL:real]] = graph.multiply %{{.*}}, %f
+// CHECK-NEXT: graph.multiply %[[REAL]], %[[REAL]]
+func.func @no_scaled_products_of_a_square() -> tensor<4xf32> {
+  %sums = graph.weight "sums" : tensor<4xi32>
+  %f = graph.weight "f" : tensor<4xf32>
+  %x = graph.astype %sums, dtype = f32 : (tensor<4xi32>)
+  %real = graph.multiply %x, %f : (tensor<4xf32>, tensor<4xf32>)
+  %y = graph.multiply %real, %real : (tensor<4xf32>, tensor<4xf32>)
+  func.return %y : tensor<4xf32>
+}
+
 /// The real numbers have another user, which wants them as they are.
 // CHECK-LABEL: func.func @no_scaled_products(
 // CHECK: %[[REAL:real]] = graph.multiply
