@@ -232,6 +232,12 @@ NAMES: Final = frozenset(
 )
 """All of these names. A name that is none of them is a slip of the pen, and would be without effect."""
 
+
+def is_misspelt(name: str) -> bool:
+    """Returns whether a name begins as those of our attributes, and is none of them."""
+    return name.startswith(PREFIXES) and name not in NAMES
+
+
 FLAGS: Final = frozenset(
     (
         *(APART, DONATED, EFFECTS, IN_PLACE, NOALIAS, PARALLEL),

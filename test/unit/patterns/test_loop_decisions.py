@@ -115,6 +115,14 @@ def test_examples_of_the_pages(page: str, name: str, tmp_path: Path) -> None:
         ("block(%all..., spatial %i) {} => DECIDE", "a rest of arguments must be the last one of a block"),
         ("block(nest(%p) {}) {} => DECIDE", "a nest is no value"),
         ('block(spatial %i) {} => decide(%root, b = 1) because "s"', "a decision 'b' has no dialect, such as that of"),
+        (
+            'block(spatial %i) {} => decide(%root, stepwell.shaer = 0) because "s"',
+            "a decision gives 'stepwell.shaer', and there is no such attribute; did you mean 'stepwell.share'?",
+        ),
+        (
+            'block(spatial %i in %n) {} => decide(%root, schedule.such = %n) because "s"',
+            "a decision gives 'schedule.such', and there is no such attribute; docs/ir.md lists them",
+        ),
         ('block(spatial %i) {} => decide(%root) because "s"', "decides nothing, expected an attribute"),
         ('block(spatial %i) {} => decide(%root, 1) because "s"', "expected an attribute and its value, found '1'"),
         ('block(spatial %i) {} => decide(%i, a.b = 1) because "s"', "a decision is about a block, a nest or a kernel"),
