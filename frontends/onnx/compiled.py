@@ -118,6 +118,7 @@ class OnnxExecutable(Executable):
         self._made_of = source, constants, dims, values, options
         self._options = options
         self._model = load_model(source)
+        self._name = self._model.graph.name
         check_supported(self._model)
         self._stored = initialisers_of(self._model)
         declared = Inputs(self._model, Fixed(constants, dims))
@@ -279,6 +280,8 @@ class OnnxExecutable(Executable):
         loaded = whole.programs().get(None)
         if loaded is None:  # It is for another processor.
             return
+        # Nothing is imported any more: a model that was given in memory may be large.
+        del self._made_of, self._model, self._stored
         self._program, self._bound = loaded, loaded.entry(ENTRY)
         self._inputs, self._outputs = whole.input_types, whole.output_types
         self._source = whole._source
@@ -396,7 +399,7 @@ class OnnxExecutable(Executable):
         return restored, ((whole_model(source, self._model), *others), sorted(self._values), list(kept.items()))
 
     def __repr__(self) -> str:
-        return f"<stepwell.OnnxExecutable {self._model.graph.name}: {self.signature}>"
+        return f"<stepwell.OnnxExecutable {self._name}: {self.signature}>"
 
 
 def restored(made_of: tuple[Any, ...], values: list[str], programs: list[tuple[Any, _Program]]) -> OnnxExecutable:

@@ -131,7 +131,7 @@ class Graph:
 
         module.forward = forward
         found = exported(WHAT, module.eval(), free, {})
-        return found, compiled(WHAT, found, self._options)
+        return compiled(WHAT, found, self._options)
 
 
 def _kind(value: Any) -> Any:

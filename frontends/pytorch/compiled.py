@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -56,13 +57,17 @@ def compile_torch(
     found = exported(what, module, args, kwargs or {}, dynamic_shapes)
     options: dict[str, Any] = {"pipeline": pipeline, "opt_level": opt_level, "threads": threads, "numerics": numerics}
     options |= {"cache": cache, "target": target, "verify_each": verify_each, "tuning": tuning, "progress": progress}
-    return TorchExecutable(what, found, compiled(what, found, options))
+    return TorchExecutable(what, *compiled(what, found, options))
 
 
-def compiled(what: str, found: Exported, options: Mapping[str, Any]) -> Executable:
-    """Returns the program of an exported module. Raises TorchError for one that cannot be imported."""
+def compiled(what: str, found: Exported, options: Mapping[str, Any]) -> tuple[Exported, Executable]:
+    """
+    Returns the program of an exported module, and what tells how to call it, without the model.
+
+    Raises TorchError for one that cannot be imported.
+    """
     try:
-        return compile_onnx(found.model, **options)
+        return replace(found, model=None), compile_onnx(found.model, **options)
     except OnnxError as error:
         hint = error.diagnostic.hint
         if error.inputs:  # The hint of the import names an option that there is not here.

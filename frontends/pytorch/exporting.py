@@ -29,7 +29,7 @@ class Exported:
     """An ONNX model whose inputs and outputs are the tensors in `arguments` and `results`, in order."""
 
     model: Any
-    """The `ModelProto`, or the path of a file in `folder`."""
+    """The `ModelProto`, or the path of a file in `folder`. It is `None` once it has been compiled."""
     signature: Signature
     arguments: Structure
     results: Structure
@@ -75,7 +75,7 @@ def _onnx_program(what: str, flat: Any, args: Sequence[Any], kwargs: Mapping[str
                 program = program.run_decompositions({})
             _check_changes(what, program.graph_signature)
             with redirect_stderr(StringIO()):
-                return torch.onnx.export(program, dynamo=True, verbose=False)
+                return torch.onnx.export(program, dynamo=True, optimize=False, verbose=False)
     except torch.onnx.OnnxExporterError as error:
         _fail_without_converter(what, error)
     except TorchError:
