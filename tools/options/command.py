@@ -85,7 +85,8 @@ class ArgumentParser(argparse.ArgumentParser):
     def __init__(self, *, examples: str = "", **given: Any):
         lines = [f"  {line}" for line in examples.splitlines() if line]
         epilog = "\n".join(["examples:", *lines]) if lines else None
-        super().__init__(formatter_class=_Help, epilog=epilog, **given)
+        # Words that are looked at before they are parsed, as `stepwell repro` does, have their whole names.
+        super().__init__(formatter_class=_Help, epilog=epilog, allow_abbrev=False, **given)
         watch_values(self)
         self.add_flags_of_all()
 

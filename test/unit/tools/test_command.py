@@ -17,6 +17,7 @@ from stepwell.core.messages.diagnostics import Diagnostic, StepwellError
 from stepwell.core.messages.files import write_file
 from stepwell.testing.in_process import call_tool, load_tool
 from stepwell.testing.run_line import Command
+from stepwell.tools.main import main
 from stepwell.tools.options.command import ArgumentParser, Sources, run_tool
 
 TOOLS = ("opt", "run", "calibrate", "show", "tune", "import_onnx")
@@ -219,3 +220,8 @@ def test_mistakes_are_said_and_leave_no_trace(line: str, message: str, tmp_path:
     assert finished.exit_code == 1 and finished.stdout == b""
     assert finished.stderr.decode().startswith(message)
     assert os.listdir() == ["p.mlir"] and Path("p.mlir").read_text() == PROGRAM
+
+
+def test_flags_have_their_whole_names(capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["reduce", "m.mlir", "--comm", "touch x"]) == 1
+    assert capfd.readouterr().err.startswith("error: unrecognized arguments: --comm touch x\n")
