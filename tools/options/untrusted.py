@@ -35,8 +35,8 @@ FLAGS: Final[Mapping[str, str]] = {
         --verify-weights --inline-weights --elide-weights --test-rules --mutate-rules --check-rules --seed --cases
         --explain-match --pattern-stats""",
     "run": f"""{_COMPILING} -p --passes --input --inputs --random --shapes --output --repeat --time --profile
-        --profile-by --profile-output --trace-values --check --save-inputs --print --ir --memory --export --target --tuning
-        --verify-each""",
+        --profile-by --profile-output --trace-values --check --save-inputs --print --ir --memory --export --target
+        --tuning --verify-each""",
     "compile": f"{_COMPILING} -p --passes -o --output --cpu --small --dim",
     "import-onnx": "-o --output --weights --entry --dim --bind --print-debuginfo --quiet",
     "show": "-o --output --entry -p --passes --profile --chains",
