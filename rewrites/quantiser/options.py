@@ -28,8 +28,11 @@ ALONE: Final = {"block": 32, "zero_points": False, "compensate": True}
 """Options of weights alone, and what they are when nobody says so."""
 
 OF_BYTES: Final = {
-    **{"observer": "min-max", "percentile": 99.99, "activations": "asymmetric"},
-    **{"equalise": True, "bias_correction": True},
+    "observer": "min-max",
+    "percentile": 99.99,
+    "activations": "asymmetric",
+    "equalise": True,
+    "bias_correction": True,
 }
 """Options of products of bytes, which have ranges of data, with the same."""
 
