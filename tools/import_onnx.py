@@ -159,8 +159,9 @@ def imported(options: argparse.Namespace, weights: Path | None) -> ModuleOp:
 def check_outputs(options: argparse.Namespace, weights: Path) -> None:
     """Raises `StepwellError` for outputs that would take the place of the model, or of what is no file."""
     converters = {"the file of --converters": options.converters}
-    for output in (str(weights), options.output):
-        refuse_overwriting({"the model": options.file, **converters}, {"the output": output})
+    refuse_overwriting({"the model": options.file, **converters}, {"the output": str(weights)})
+    if options.output != "-":
+        refuse_overwriting({"the model": options.file, **converters}, {"the output": options.output})
     beside = "--weights" if options.weights else "the weights file"
     refuse_overwriting({}, {"-o": options.output, beside: str(weights), "--stub": options.stub})
     if weights.exists() and not weights.is_file():

@@ -153,7 +153,7 @@ def run_tool(tool: str, argv: Sequence[str] | None, act: Callable[[list[str], So
 def _run_tool(tool: str, words: list[str], act: Callable[[list[str], Sources], int]) -> int:
     sources: Sources = {}
     try:
-        with standard_output(), _warnings(), reproduced_by(shlex.join([tool, *words])):
+        with standard_output(), _warnings(), reproduced_by(with_debug(tool, words)):
             return act(words, sources)
     except SystemExit as exit_:  # argparse's --help and --version
         return exit_.code if isinstance(exit_.code, int) else 0
@@ -165,9 +165,16 @@ def _run_tool(tool: str, words: list[str], act: Callable[[list[str], Sources], i
     except BaseException as error:
         if "--debug" in words:
             raise
-        with reproduced_by(shlex.join([tool, *words])):
+        with reproduced_by(with_debug(tool, words)):
             show(explained(error, sources))
         return 1
+
+
+def with_debug(tool: str, words: list[str]) -> str:
+    """Returns the command line with `--debug`, which is a flag only before `--`."""
+    end = words.index("--") if "--" in words else len(words)
+    debug = [] if "--debug" in words[:end] else ["--debug"]
+    return shlex.join([*tool.split(), *words[:end], *debug, *words[end:]])
 
 
 def count(text: str) -> int:
