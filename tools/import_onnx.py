@@ -20,8 +20,8 @@ import argparse
 import io
 import os
 import runpy
-from collections.abc import Sequence
-from contextlib import nullcontext
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING, Any
 from ..core.messages.diagnostics import Diagnostic, StepwellError, listening
 from ..core.messages.files import reason_of, write_file, writing
 from ..core.roles import WEIGHTS
+from ..core.safetensors import WeightsError
 from .options.array_files import read_array
 from .options.colours import coloured_program, show
 from .options.command import ArgumentParser, run_tool
@@ -104,7 +105,8 @@ def run(options: argparse.Namespace) -> int:
     try:
         with writing(weights):
             made.touch()
-        module = imported(options, made)
+        with _named(weights, made):
+            module = imported(options, made)
         text = printed(module, weights, options)
         if options.output in (None, "-"):
             sys.stdout.write(coloured_program(text, sys.stdout))
@@ -116,6 +118,16 @@ def run(options: argparse.Namespace) -> int:
     finally:
         made.unlink(missing_ok=True)
     return 0
+
+
+@contextmanager
+def _named(path: Path, temporary: Path) -> Iterator[None]:
+    """Makes an error about a temporary file one about the file that it is to become."""
+    try:
+        yield
+    except WeightsError as error:
+        message = error.diagnostic.message.replace(f"'{temporary}'", f"'{path}'")
+        raise WeightsError(replace(error.diagnostic, message=message)) from error
 
 
 def _run_to_standard_output(options: argparse.Namespace) -> int:

@@ -69,7 +69,9 @@ def argument_parser() -> argparse.ArgumentParser:
         description="Compiles a program from any level and runs it.",
         examples=EXAMPLES,
     )
-    parser.add_shared("file")
+    parser.add_argument(
+        "file", metavar="FILE", help="textual IR, a model.onnx, a saved program.stepwell, or - for standard input"
+    )
     parser.add_argument(
         "--trust-code", action="store_true", help="run the machine code in a saved FILE.stepwell as it is"
     )

@@ -26,6 +26,9 @@ from .colours import MODES, colour_mode, show
 from .given_once import forget_values, watch_values
 from .standard_output import silence, standard_output
 
+_KEYWORD: Final = re.compile(r"\b(weights|shapes)=(?=[\s,]|$)")
+"""Arguments of Python in messages of the runtime. A command has a flag of the same name."""
+
 Sources = dict[str, str]
 """The texts of the programs that a tool has read, by name: errors quote their lines."""
 
@@ -211,7 +214,7 @@ def explained(error: BaseException, sources: Sources) -> Diagnostic:
             return attach_source_line(Diagnostic(error.reason, point=point), sources)
         return Diagnostic(error.reason)
     if isinstance(error, ArgumentError | CompileError) and not isinstance(error, SizesError):
-        return Diagnostic(str(error))
+        return Diagnostic(_KEYWORD.sub(r"--\1", str(error)))
     return diagnostic_of(error, sources)
 
 

@@ -46,7 +46,7 @@ FLAGS: Final[Mapping[str, str]] = {
         --no-equalize --no-bias-correction --weights --block --zero-points --no-compensation --keep --keep-kind
         --no-times --entry --dim --threads --no-cache""",
     "reduce": "--wrong --message --crash --against -p --passes -o --output --test --jobs --timeout --seed --restart",
-    "diff": "--passes-a --passes-b --inputs --shapes --seed --exact --only --most",
+    "diff": "--passes-a --passes-b --inputs --shapes --dim --seed --exact --only --most",
     "fuzz": "--seconds --seed -p --passes --source --rules -o --most --jobs --timeout",
     "cache": "",
     "docs": "--path",

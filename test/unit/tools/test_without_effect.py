@@ -34,7 +34,7 @@ def stepwell(*words: str) -> tuple[int, str]:
     [
         (
             ["run", "p.mlir", "--random", "0", "--weights", "nope.safetensors"],
-            "the program has no weights, but weights= gives 'nope.safetensors'\n",
+            "the program has no weights, but --weights gives 'nope.safetensors'\n",
         ),
         (["run", "p.stepwell", "--random", "0", "--opt-level", "1"], "'p.stepwell' is compiled: --opt-level is for"),
         (["run", "p.stepwell", "--random", "0", "--numerics", "fast"], "'p.stepwell' is compiled: --numerics is for"),
