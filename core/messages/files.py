@@ -92,9 +92,10 @@ def is_special(path: str | Path) -> bool:
     """
     Returns whether a path names what is there and is no regular file: a pipe, a device, a folder.
 
-    The path is asked as it stands: `/dev/fd/63` of a shell names a pipe, whose real path does not exist.
+    The path is asked as it stands: `/dev/fd/63` of a shell names a pipe, whose real path does not exist. What cannot be
+    asked is refused when it is opened.
     """
     try:
         return not stat.S_ISREG(os.stat(path).st_mode)
-    except FileNotFoundError:
+    except OSError:
         return False

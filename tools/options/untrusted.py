@@ -21,8 +21,8 @@ from .streams import chunks
 
 _COMMON: Final = "--color --debug --version --help -v -h"
 _COMPILING: Final = "--opt-level --numerics --weights --threads --no-cache --entry"
-_CHECKING: Final = "--check-semantics --check-schedule --bisect"
-"""The flags by which `stepwell opt` runs a program."""
+_CHECKING: Final = "--check-semantics --check-schedule --bisect --test-rules --mutate-rules --check-rules"
+"""The flags by which `stepwell opt` runs programs."""
 
 FLAGS: Final[Mapping[str, str]] = {
     "opt": f"""-f --frontend --disable-verify --allow-unregistered-dialect --no-implicit-module -t --target -o
@@ -32,8 +32,7 @@ FLAGS: Final[Mapping[str, str]] = {
         --require-pass --config --save-pipeline --dump-dir --dump-failure --print-ir-before --print-ir-before-all
         --print-ir-after --print-ir-after-all --print-ir-after-change --verify-each {_CHECKING} --inputs --shapes
         --rewrite-limit --save-inputs --blame --became --kernel --remarks --statistics --externalize-weights
-        --verify-weights --inline-weights --elide-weights --test-rules --mutate-rules --check-rules --seed --cases
-        --explain-match --pattern-stats""",
+        --verify-weights --inline-weights --elide-weights --seed --cases --explain-match --pattern-stats""",
     "run": f"""{_COMPILING} -p --passes --input --inputs --random --shapes --output --repeat --time --profile
         --profile-by --profile-output --trace-values --check --save-inputs --print --ir --memory --export --target
         --tuning --verify-each""",
@@ -78,7 +77,8 @@ def needs_trust(repro: Repro) -> str | None:
     for variable, value in relative_variables(repro).items():
         if variable not in VARIABLES or _is_outside(value):
             return f"has the variable {variable}, which may run code or change what is not in it"
-    if repro.words[0] in RUNNING or any(flag in repro.words for flag in _CHECKING.split()):
+    given = {word.partition("=")[0] for word in repro.words}
+    if repro.words[0] in RUNNING or not given.isdisjoint(_CHECKING.split()):
         return _raw_code(repro)
     return None
 
@@ -132,7 +132,7 @@ def _modules(text: str, name: str, unregistered: bool) -> Iterator[ModuleOp]:
     for chunk in {text, *(each.text for each in chunks(text, split=True))}:
         context = make_context()
         context.allow_unregistered = unregistered
-        with suppress(StepwellError):
+        with suppress(Exception):
             yield parse_text(context, chunk, name)
 
 

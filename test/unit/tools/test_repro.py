@@ -251,6 +251,7 @@ def test_words_that_take_trust(words: list[str], shown: str, capfd: pytest.Captu
         (["run", "m.mlir"], EXTERNAL, "m.mlir"),
         (["reduce", "m.mlir", "--wrong"], PROGRAM + "// -----\n" + EXTERNAL, "m.mlir"),
         (["opt", "m.mlir", "--check-semantics"], EXTERNAL, "m.mlir"),
+        (["opt", "--test-rules=m.mlir"], 'pattern.rule "r" : relu(%x) => "llvm.inline_asm"(%x)', "m.mlir"),
         (
             ["opt", "m.mlir", "--check-semantics", "--allow-unregistered-dialect"],
             EXTERNAL + 'func.func @other() {\n  "a.b"() : () -> ()\n  func.return\n}\n',
