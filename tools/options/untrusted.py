@@ -16,6 +16,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from ...core.messages.diagnostics import StepwellError
 from ...core.text.parsing import make_context, parse_text
+from ...runtime.saving.safety import make_safe
 from ...trust.repro import LeftOut, Repro
 from .streams import chunks
 
@@ -137,8 +138,6 @@ def _modules(text: str, name: str, unregistered: bool) -> Iterator[ModuleOp]:
 
 
 def _is_raw(module: ModuleOp, name: str) -> bool:
-    from ...runtime.saving.safety import make_safe
-
     if all(op.name.startswith("pattern.") for op in module.ops):
         return False
     try:
