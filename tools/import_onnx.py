@@ -134,6 +134,8 @@ def _run_to_standard_output(options: argparse.Namespace) -> int:
     """Prints a program whose constants all stand in the text. Files are written where the command line names one."""
     from ..dialects.graph.literals import MOST_PRINTED_ELEMENTS, eliding_constants
 
+    read = {"the model": options.file, "the file of --converters": options.converters}
+    refuse_overwriting(read, {"--stub": options.stub})
     module = imported(options, None)
     if WEIGHTS in module.attributes:
         message = f"the weights of '{options.file}' do not go into the text, and standard output names no file for them"

@@ -136,6 +136,7 @@ def test_what_is_read_is_not_replaced(words: list[str], said: str):
         (["calibrate", "p.mlir", "--data", "in.npz", "-o"], "--output"),
         (["calibrate", "p.mlir", "--data", "in.npz", "--stats"], "--stats"),
         (["opt", "p.mlir", "--externalize-weights"], "--externalize-weights"),
+        (["import-onnx", "m.onnx", "--stub"], "--stub"),
         (["opt", "p.mlir", "-p", "nothing", "--save-repro"], "--save-repro"),
     ],
 )
