@@ -24,7 +24,7 @@ from ..te.dtypes import SMALL_INTEGERS, TABLE, numpy_dtype, of_numpy
 from .derived_weights import BYTES, PACKED_SUFFIX, source_key, summed, sums_of
 from .mapped import ChangedError, Stamp, map_file, place_of
 from .messages.diagnostics import did_you_mean
-from .messages.files import reason_of
+from .messages.files import new_content, reason_of
 from .messages.texts import IS_A_DIRECTORY
 from .packing import file_bytes, pack, unpack
 from .roles import BUFFER_ALIGNMENT
@@ -353,20 +353,20 @@ def _in_order(tensors: Mapping[str, Any]) -> dict[str, RawTensor]:
 
 
 def write_weights(path: str | Path, tensors: Mapping[str, Any], metadata: Mapping[str, str] | None = None) -> None:
-    """Writes a safetensors file, as `weight_pieces` gives it. A reader sees the old file or the new one."""
+    """
+    Writes a safetensors file, as `weight_pieces` gives it. A reader sees the old file or the new one.
+
+    What is not a regular file (a pipe) is written directly.
+    """
     raw = _in_order(tensors)
-    target = Path(os.path.realpath(path))
-    temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
     try:
-        with open(temporary, "wb") as file:
-            _write(file, raw, metadata)
-        os.replace(temporary, target)
+        with new_content(path) as file:
+            if file.seekable():
+                _write(file, raw, metadata)
+            else:
+                file.writelines(weight_pieces(raw, metadata))
     except OSError as error:
-        temporary.unlink(missing_ok=True)
         fail(Path(path), f"cannot write it: {reason_of(error)}")
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
 
 
 def _write(file: IO[bytes], raw: Mapping[str, RawTensor], metadata: Mapping[str, str] | None) -> None:

@@ -24,6 +24,7 @@ from typing import Any
 from ..core.messages.diagnostics import Diagnostic, StepwellError
 from .options.command import ArgumentParser, Sources, read_module, run_tool
 from .options.outputs import refuse_overwriting
+from .options.run_checks import check_for_model
 from .options.weights import weights_of
 
 # Imports inside functions keep the start of the command fast: the compiler and NumPy are loaded only when needed.
@@ -44,7 +45,7 @@ def argument_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("file", metavar="FILE", help="textual IR, a model.onnx, or - for standard input")
     parser.add_argument("-o", "--output", metavar="FILE.stepwell", help="the file to write (default: beside the input)")
-    parser.add_argument("--entry", default="main", help="the public function to compile (default: main)")
+    parser.add_argument("--entry", help="the public function to compile (default: main)")
     parser.add_argument(
         "--cpu",
         metavar="NAMES",
@@ -71,9 +72,12 @@ def run(options: argparse.Namespace, sources: Sources) -> int:
 def _output(options: argparse.Namespace) -> Path:
     if options.output is None and options.file == "-":
         raise StepwellError(Diagnostic("a program from standard input has no name for its file", hint="give -o"))
-    output = Path(options.output or Path(options.file).with_suffix(".stepwell"))
+    if options.output is None:
+        # A folder such as `.` has no name that could end otherwise. It is refused when it is read.
+        options.output = str(Path(options.file).with_suffix(".stepwell") if Path(options.file).name else options.file)
+    output = Path(options.output)
     read = {"the program": options.file, "the file of --weights": options.weights}
-    refuse_overwriting({**read, "the file of --load-plugin": options.load_plugin}, {"the output": str(output)})
+    refuse_overwriting({**read, "the file of --load-plugin": options.load_plugin}, {"the output": options.output})
     return output
 
 
@@ -103,12 +107,13 @@ def _compiled(options: argparse.Namespace, sources: Sources) -> Any:
         from ..frontends.onnx.compiled import compile_onnx
         from .import_onnx import sizes_given
 
+        check_for_model(options)
         return compile_onnx(options.file, dims=sizes_given(options.dim), **common)
     if options.dim:
         raise StepwellError(Diagnostic("--dim is for ONNX models"))
     module = read_module(options.file, sources)
-    refuse_overwriting({"the weights file of the program": weights_of(module)}, {"the output": str(_output(options))})
-    return compile(module, entry=options.entry, weights=options.weights, **common)
+    refuse_overwriting({"the weights file of the program": weights_of(module)}, {"the output": options.output})
+    return compile(module, entry=options.entry or "main", weights=options.weights, **common)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -23,6 +23,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from ..core.ir.verification import verify_module
 from ..core.messages.diagnostics import Diagnostic, StepwellError
+from .import_onnx import sizes_given
 from .options.command import ArgumentParser, Sources, count, read_module, run_tool
 
 # Imports inside functions keep the start of the command fast: the interpreter is loaded only when needed.
@@ -50,6 +51,9 @@ def argument_parser() -> argparse.ArgumentParser:
     parser.add_argument("--inputs", metavar="IN.npz", help="run both on these arrays (default: random ones)")
     parser.add_argument("--shapes", metavar="4x784,10", help="the shapes of all arguments, where some have sizes ?")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="the seed of the inputs (default: 0)")
+    parser.add_argument(
+        "--dim", action="append", default=[], metavar="NAME=N", help="give a symbolic size of an ONNX model a value"
+    )
     parser.add_argument("--exact", action="store_true", help="results that differ by rounding alone are different too")
     parser.add_argument("--only", choices=("results", "ops"), help="compare the results alone, or the ops alone")
     parser.add_argument("--most", type=count, default=20, metavar="N", help="show N places that differ (default: 20)")
@@ -61,8 +65,11 @@ def run(options: argparse.Namespace, sources: Sources) -> int:
     """Does what the command line says, and returns the exit code. Puts the texts of the programs into `sources`."""
     if options.file_a == options.file_b == "-":
         raise StepwellError(Diagnostic("both programs come from standard input, expected one there at most"))
-    one = _program(options.file_a, options.passes_a, sources)
-    other = _program(options.file_b, options.passes_b, sources)
+    dims = sizes_given(options.dim)
+    if dims and not (options.file_a.endswith(".onnx") or options.file_b.endswith(".onnx")):
+        raise StepwellError(Diagnostic("--dim is for ONNX models"))
+    one = _program(options.file_a, options.passes_a, dims, sources)
+    other = _program(options.file_b, options.passes_b, dims, sources)
     different = False
     if options.only != "ops":
         from ..trust.diff.results import results_of
@@ -80,14 +87,14 @@ def run(options: argparse.Namespace, sources: Sources) -> int:
     return 1 if different else 0
 
 
-def _program(file: str, passes: str, sources: Sources) -> ModuleOp:
+def _program(file: str, passes: str, dims: dict[str, int], sources: Sources) -> ModuleOp:
     from ..core.passes.pipelines import run_pipeline
     from ..core.text.parsing import make_context
 
     if file.endswith(".onnx"):
         from ..frontends.onnx.importer import from_onnx
 
-        module = from_onnx(file)
+        module = from_onnx(file, dims=dims)
     else:
         module = read_module(file, sources)
         verify_module(module, sources=sources)

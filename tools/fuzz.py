@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, Final
 from ..core.messages.diagnostics import Diagnostic, StepwellError, did_you_mean
 from ..core.messages.files import writing
 from .options.command import ArgumentParser, count, run_tool
+from .start import INTERRUPTED
 
 if TYPE_CHECKING:
     from ..trust.fuzz.hunt import Found, Hunt
@@ -93,7 +94,7 @@ def run(options: argparse.Namespace) -> int:
     hunt = Hunt(context, sources, pipelines, Path(options.folder), Hunters(options.jobs, options.timeout))
     shown = _Shown(hunt)
     hunt.report = shown.progress
-    different = 0
+    different, interrupted = 0, False
     try:
         for found in hunt.run(options.seed, options.seconds):
             shown.found(found)
@@ -101,16 +102,17 @@ def run(options: argparse.Namespace) -> int:
             if different == options.most:
                 break
     except KeyboardInterrupt:
+        interrupted = True
         print(file=sys.stderr)
     finally:
         hunt.workers.stop()
     tried, flaky = hunt.counts.programs, hunt.counts.flaky
     more = f", {flaky} failed only once" if flaky else ""
     faults = f"{different} fault{'' if different == 1 else 's'}"
-    print(
-        f"fuzz: seeds {options.seed} to {hunt.next - 1}, {tried} programs, {faults}{more}; --seed {hunt.next} goes on"
-    )
-    return 1 if different else 0
+    after = max(hunt.next, options.seed)  # of a hunt that ends before it begins
+    seeds = f"seeds {options.seed} to {after - 1}" if after > options.seed else "no seeds"
+    print(f"fuzz: {seeds}, {tried} programs, {faults}{more}; --seed {after} goes on")
+    return 1 if different else INTERRUPTED if interrupted else 0
 
 
 def _applies(file: str) -> str:

@@ -20,8 +20,8 @@ import argparse
 import io
 import os
 import runpy
-from collections.abc import Sequence
-from contextlib import nullcontext
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING, Any
 from ..core.messages.diagnostics import Diagnostic, StepwellError, listening
 from ..core.messages.files import reason_of, write_file, writing
 from ..core.roles import WEIGHTS
+from ..core.safetensors import WeightsError
 from .options.array_files import read_array
 from .options.colours import coloured_program, show
 from .options.command import ArgumentParser, run_tool
@@ -104,7 +105,8 @@ def run(options: argparse.Namespace) -> int:
     try:
         with writing(weights):
             made.touch()
-        module = imported(options, made)
+        with _named(weights, made):
+            module = imported(options, made)
         text = printed(module, weights, options)
         if options.output in (None, "-"):
             sys.stdout.write(coloured_program(text, sys.stdout))
@@ -118,10 +120,22 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
+@contextmanager
+def _named(path: Path, temporary: Path) -> Iterator[None]:
+    """Makes an error about a temporary file one about the file that it is to become."""
+    try:
+        yield
+    except WeightsError as error:
+        message = error.diagnostic.message.replace(f"'{temporary}'", f"'{path}'")
+        raise WeightsError(replace(error.diagnostic, message=message)) from error
+
+
 def _run_to_standard_output(options: argparse.Namespace) -> int:
     """Prints a program whose constants all stand in the text. Files are written where the command line names one."""
     from ..dialects.graph.literals import MOST_PRINTED_ELEMENTS, eliding_constants
 
+    read = {"the model": options.file, "the file of --converters": options.converters}
+    refuse_overwriting(read, {"--stub": options.stub})
     module = imported(options, None)
     if WEIGHTS in module.attributes:
         message = f"the weights of '{options.file}' do not go into the text, and standard output names no file for them"
@@ -159,8 +173,9 @@ def imported(options: argparse.Namespace, weights: Path | None) -> ModuleOp:
 def check_outputs(options: argparse.Namespace, weights: Path) -> None:
     """Raises `StepwellError` for outputs that would take the place of the model, or of what is no file."""
     converters = {"the file of --converters": options.converters}
-    for output in (str(weights), options.output):
-        refuse_overwriting({"the model": options.file, **converters}, {"the output": output})
+    refuse_overwriting({"the model": options.file, **converters}, {"the output": str(weights)})
+    if options.output != "-":
+        refuse_overwriting({"the model": options.file, **converters}, {"the output": options.output})
     beside = "--weights" if options.weights else "the weights file"
     refuse_overwriting({}, {"-o": options.output, beside: str(weights), "--stub": options.stub})
     if weights.exists() and not weights.is_file():

@@ -140,6 +140,8 @@ def _check_flags(options: argparse.Namespace) -> None:
         "observer": options.observer is not None,
         "percentile": options.percentile is not None,
         "activations": options.symmetric,
+        "equalise": options.no_equalize,
+        "bias_correction": options.no_bias_correction,
         "block": options.block is not None,
         "zero_points": options.zero_points,
         "compensate": options.no_compensation,

@@ -75,6 +75,8 @@ def argument_parser() -> argparse.ArgumentParser:
 
 def run(options: argparse.Namespace, sources: Sources) -> int:
     """Does what the command line says, and returns the exit code. Puts the text of the program into `sources`."""
+    if options.output == "-" and not _is_model(options):
+        options.output = None
     _check(options)
     from ..core.passes.pipeline_text import parse_pipeline
     from ..core.text.parsing import make_context

@@ -27,9 +27,10 @@ from tempfile import TemporaryDirectory
 
 from ..core.messages.diagnostics import Diagnostic, StepwellError
 from ..core.messages.files import cannot, writing
-from ..trust.repro import Ending, Repro, parse_repro
+from ..trust.repro import Ending, Repro, no_repro, parse_repro
 from .main import VERBS
 from .options.command import ArgumentParser, run_tool
+from .options.untrusted import needs_trust, relative_variables
 from .options.watched import watched
 
 EXAMPLES = """
@@ -48,7 +49,7 @@ def argument_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("file", metavar="FILE", help="what --save-repro FILE has written")
     parser.add_argument("--unpack", metavar="DIR", help="write the files to this folder and the command to the screen")
-    parser.add_argument("--trust-code", action="store_true", help="run the Python code and the commands that are in it")
+    parser.add_argument("--trust-code", action="store_true", help="run the code and the commands that are in it")
     parser.add_shared("--debug")
     return parser
 
@@ -57,7 +58,9 @@ def run(options: argparse.Namespace) -> int:
     """Does what the command line says, and returns the exit code."""
     try:
         repro = parse_repro(Path(options.file).read_text(encoding="utf-8"), options.file)
-    except (OSError, UnicodeDecodeError) as error:
+    except UnicodeDecodeError:
+        raise no_repro(options.file, "it is no text in UTF-8") from None
+    except OSError as error:
         raise cannot("read", options.file, error) from error
     if options.unpack is not None:
         folder = Path(options.unpack)
@@ -84,11 +87,10 @@ def _check(repro: Repro, options: argparse.Namespace) -> None:
     outside = [word for word in repro.words if Path(word).is_absolute() or ".." in Path(word).parts]
     if outside:
         raise StepwellError(Diagnostic(f"'{options.file}' names '{outside[0]}', which is not in it"))
-    code = [name for name in repro.files if name.endswith((".py", ".so", ".stepwell"))]
-    code += [word for word in repro.words if word.startswith("--command")]
-    if code and not options.trust_code:
+    found = None if options.trust_code else needs_trust(repro)
+    if found is not None:
         hint = "look at it (--unpack), and if you trust it: --trust-code"
-        raise StepwellError(Diagnostic(f"'{options.file}' has code that would run: '{code[0]}'", hint=hint))
+        raise StepwellError(Diagnostic(f"'{options.file}' {found}", hint=hint))
 
 
 def _again(repro: Repro) -> Ending:
@@ -105,7 +107,7 @@ def _in(folder: Path, repro: Repro) -> Iterator[None]:
     repro.unpack(folder)
     try:
         os.chdir(folder)
-        os.environ.update({name: value for name, value in repro.variables.items() if not Path(value).is_absolute()})
+        os.environ.update(relative_variables(repro))
         yield
     finally:
         os.chdir(before)

@@ -34,7 +34,7 @@ from .options.colours import coloured_program, show
 from .options.command import ArgumentParser, Sources, count, interruptible, read_module, run_tool
 from .options.flags import add_check_bounds
 from .options.outputs import refuse_overwriting
-from .options.run_checks import check_for_saved, check_instead, check_outputs, files_written
+from .options.run_checks import SAVED, check_effects, check_for_model, check_for_saved, check_outputs, files_written
 from .options.shapes import shapes_of
 from .options.weights import weights_of
 
@@ -47,10 +47,6 @@ if TYPE_CHECKING:
 
 
 # Imports inside functions keep the start of the command fast: the runtime and NumPy are loaded only when needed.
-
-
-SAVED = ".stepwell"
-"""What the names of saved programs end in."""
 
 
 DEFAULT_LEVEL = 3
@@ -73,11 +69,13 @@ def argument_parser() -> argparse.ArgumentParser:
         description="Compiles a program from any level and runs it.",
         examples=EXAMPLES,
     )
-    parser.add_shared("file")
+    parser.add_argument(
+        "file", metavar="FILE", help="textual IR, a model.onnx, a saved program.stepwell, or - for standard input"
+    )
     parser.add_argument(
         "--trust-code", action="store_true", help="run the machine code in a saved FILE.stepwell as it is"
     )
-    parser.add_argument("--entry", default="main", help="the public function to run (default: main)")
+    parser.add_argument("--entry", help="the public function to run (default: main)")
     _add_data_flags(parser)
     _add_compilation_flags(parser)
     _add_output_flags(parser)
@@ -163,7 +161,7 @@ def _compiled(module: ModuleOp | str, options: argparse.Namespace, times: Times 
     with _context(options, times, check):
         compiled = compile(
             module,
-            entry=options.entry,
+            entry=options.entry or "main",
             pipeline=options.passes,
             opt_level=DEFAULT_LEVEL if options.opt_level is None else options.opt_level,
             threads=options.threads,
@@ -185,7 +183,7 @@ def _loaded(options: argparse.Namespace) -> Executable:
 
     check_for_saved(options)
     exe = load(options.file, trust_code=options.trust_code, threads=options.threads, cache=not options.no_cache)
-    if options.entry == "main":
+    if options.entry is None:
         return exe
     if options.entry not in exe.entries:
         raise StepwellError(Diagnostic(missing_function(options.entry, exe.entries)))
@@ -207,11 +205,12 @@ def run(options: argparse.Namespace, sources: Sources) -> int:
 def _run(options: argparse.Namespace, sources: Sources, times: Times | None) -> int:
     from ..runtime.stairs import what_is_left_out
 
-    check_instead(options)
+    check_effects(options)
     check_outputs(options)
     if options.file.endswith(SAVED):
         executable = _loaded(options)
     elif options.file.endswith(".onnx"):
+        check_for_model(options)
         executable = _compiled(options.file, options, times)
         if unknown := [name for name, type_ in executable.input_types if type_ is None]:
             raise StepwellError(Diagnostic(f"the rank of '{unknown[0]}' is not declared: run the model from Python"))

@@ -139,8 +139,7 @@ def parse_repro(text: str, file: str) -> Repro:
     """Returns what is in a file. Raises `StepwellError` where it is none of these, or is damaged."""
     lines = text.split("\n")
     if not lines[0].startswith(FIRST):
-        hint = "--save-repro of any command writes one"
-        raise StepwellError(Diagnostic(f"'{file}' is no repro: it does not begin with '{FIRST}'", hint=hint))
+        raise no_repro(file, f"it does not begin with '{FIRST}'")
     starts = [number for number, line in enumerate(lines) if line.startswith(PART)]
     head, said = _head(lines[1 : starts[0] if starts else len(lines)], file)
     files: dict[str, bytes | LeftOut] = {}
@@ -155,6 +154,11 @@ def parse_repro(text: str, file: str) -> Repro:
         return Repro(words, ending, head["versions"], head["variables"], files, program, head["stdin"])
     except (KeyError, TypeError) as error:
         raise _damaged(file, f"its head has no {error}") from error
+
+
+def no_repro(file: str, reason: str) -> StepwellError:
+    """Returns the error of a file that `--save-repro` has not written."""
+    return StepwellError(Diagnostic(f"'{file}' is no repro: {reason}", hint="--save-repro of any command writes one"))
 
 
 def _head(lines: Sequence[str], file: str) -> tuple[dict[str, Any], list[str]]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import IO
 
 from .diagnostics import Diagnostic, StepwellError
 
@@ -52,33 +53,49 @@ def write_file(path: str | Path, data: str | bytes) -> None:
 
 
 def write_atomically(path: str | Path, data: str | bytes) -> None:
-    """
-    Writes `data` (text as UTF-8) to `path`, by way of a new file beside it that then takes its name.
+    """Writes `data` (text as UTF-8) to `path`, as `new_content` does."""
+    with new_content(path) as file:
+        file.write(data.encode("utf-8") if isinstance(data, str) else data)
 
-    A symbolic link is followed. What is not a regular file (`/dev/null`, a pipe) is written directly. An `OSError`
-    names `path`.
+
+@contextmanager
+def new_content(path: str | Path) -> Iterator[IO[bytes]]:
     """
-    target = Path(os.path.realpath(path))
-    content = data.encode("utf-8") if isinstance(data, str) else data
-    mode = _mode(target)
-    if mode is not None and not stat.S_ISREG(mode):
-        target.write_bytes(content)
-        return
-    temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
+    Gives a file to write all of `path` to. It lies beside `path`, and takes its name when the block ends well.
+
+    A symbolic link is followed. What is not a regular file (`/dev/null`, a pipe) cannot be replaced, or what reads from
+    it would wait for ever: it is written directly. An `OSError` names `path`.
+    """
+    temporary: Path | None = None
     try:
-        temporary.write_bytes(content)
-        if mode is not None:
-            temporary.chmod(stat.S_IMODE(mode))
+        if is_special(path):
+            with open(path, "wb") as file:
+                yield file
+            return
+        target = Path(os.path.realpath(path))
+        temporary = target.with_name(f".{target.name}.{os.getpid()}.{os.urandom(4).hex()}.tmp")
+        with open(temporary, "xb") as file:
+            yield file
+        if target.exists():
+            temporary.chmod(stat.S_IMODE(target.stat().st_mode))
         os.replace(temporary, target)
     except BaseException as error:
-        temporary.unlink(missing_ok=True)
+        if temporary is not None:
+            with suppress(OSError):
+                temporary.unlink()
         if isinstance(error, OSError):
             raise OSError(error.errno, error.strerror or str(error), str(path)) from error
         raise
 
 
-def _mode(path: Path) -> int | None:
+def is_special(path: str | Path) -> bool:
+    """
+    Returns whether a path names what is there and is no regular file: a pipe, a device, a folder.
+
+    The path is asked as it stands: `/dev/fd/63` of a shell names a pipe, whose real path does not exist. What cannot be
+    asked is refused when it is opened.
+    """
     try:
-        return path.stat().st_mode
-    except FileNotFoundError:
-        return None
+        return not stat.S_ISREG(os.stat(path).st_mode)
+    except OSError:
+        return False

@@ -110,7 +110,7 @@ def load_pass(name: str) -> type[ModulePass]:
     factory = found.passes.get(name)
     if factory is None:
         known = [*found.passes, *found.pipelines]
-        hint = did_you_mean(name, known) or "--list-passes lists the passes and the named pipelines"
+        hint = did_you_mean(name, known) or "stepwell opt --list-passes lists the passes and the named pipelines"
         raise StepwellError(Diagnostic(f"unknown pass '{name}'", hint=hint))
     try:
         return factory()

@@ -31,7 +31,7 @@ _command: ContextVar[str | None] = ContextVar("stepwell_command", default=None)
 
 @contextmanager
 def reproduced_by(command: str) -> Iterator[None]:
-    """Says which command runs inside the block. The hint of an internal error gives it."""
+    """Says which command shows the traceback of what fails inside the block, for the hint of an internal error."""
     token = _command.set(command)
     try:
         yield
@@ -44,7 +44,7 @@ def internal_error_hint(whose: str = "the compiler") -> str:
     command = _command.get()
     more = "--debug shows the traceback"
     if command is not None:
-        more = f"this shows the traceback: {command}" + ("" if command.endswith(" --debug") else " --debug")
+        more = f"this shows the traceback: {command}"
     other = "the program" if whose == "the compiler" else "the program or of stepwell"
     return f"this is a fault of {whose}, not of {other}; {more}"
 

@@ -17,6 +17,7 @@ from pathlib import Path
 import uvicorn
 from app import Limits, make_app
 from engines import open_engine
+from uvicorn.config import LOG_LEVELS
 
 
 def argument_parser() -> argparse.ArgumentParser:
@@ -39,7 +40,7 @@ def argument_parser() -> argparse.ArgumentParser:
     add("--max-shapes", type=int, default=limits.shapes, help="most shapes, without rows, to compile for")
     add("--connections", type=int, default=1024, help="most clients at once")
     add("--timeout", type=float, default=limits.timeout, help="seconds that a request may wait")
-    add("--log-level", default="info", help="of uvicorn: warning, info, debug")
+    add("--log-level", choices=list(LOG_LEVELS), default="info", help="how much uvicorn says")
     return parser
 
 
@@ -109,7 +110,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         timeout_graceful_shutdown=30,
     )
     server = uvicorn.Server(config)
-    with listen(options.host, options.port) as listening:
+    try:
+        listening = listen(options.host, options.port)
+    except (OSError, UnicodeError) as error:  # a name of a host that cannot be one is a UnicodeError
+        reason = getattr(error, "strerror", None) or "this cannot be the name of a host"
+        parser.exit(2, f"{parser.prog}: error: cannot listen on {options.host}:{options.port}: {reason.lower()}\n")
+    with listening:
         host, port = listening.getsockname()[:2]
         print(f"serving {options.model} on http://{host}:{port}", flush=True)
         # The server ends by itself and raises the signal again, which would end the process with its number.

@@ -27,7 +27,13 @@ def check_options(options: Fit) -> None:
 ALONE: Final = {"block": 32, "zero_points": False, "compensate": True}
 """Options of weights alone, and what they are when nobody says so."""
 
-OF_BYTES: Final = {"observer": "min-max", "percentile": 99.99, "activations": "asymmetric"}
+OF_BYTES: Final = {
+    "observer": "min-max",
+    "percentile": 99.99,
+    "activations": "asymmetric",
+    "equalise": True,
+    "bias_correction": True,
+}
 """Options of products of bytes, which have ranges of data, with the same."""
 
 DEFAULTS: Final = {**ALONE, **OF_BYTES}
@@ -45,7 +51,7 @@ def check_together(weights: str | None, given: Collection[str], observer: str) -
             raise StepwellError(Diagnostic(f"quantize: {option} is for weights alone", hint=hint))
         if weights is not None and option in OF_BYTES:
             message = f"quantize: {option} is for products of bytes, and weights are {weights!r}"
-            raise StepwellError(Diagnostic(message, hint="weights alone need no ranges of data: leave one of them out"))
+            raise StepwellError(Diagnostic(message, hint="activations stay in floats then: leave one of them out"))
         if option == "percentile" and observer != "percentile":
             message = f"quantize: percentile is for the observer 'percentile', and observer is {observer!r}"
             raise StepwellError(Diagnostic(message))

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from typing import Final
 
 from ...machine import aarch64, x86_64
 from ...machine.code_target import CodeTarget
 from ...machine.x86_64 import CPUID, SAVED_REGISTERS
 
-CHECK = "_stepwell_cpu_fits"
+CHECK: Final = "_stepwell_cpu_fits"
+
+_DEFINED: Final = re.compile(r"^(define .*\)) \{$", re.MULTILINE)
+
+
+def for_any_processor(text: str, target: CodeTarget) -> str:
+    """Returns LLVM text whose functions are compiled for every processor of the architecture of `target`."""
+    cpu = "x86-64" if target.is_x86_64 else "generic"
+    return _DEFINED.sub(rf'\1 "target-cpu"="{cpu}" "target-features"="" {{', text)
 
 
 def needed_features(target: CodeTarget, uses_tiles: bool) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ...core.messages.files import write_file, writing
+from ...core.messages.files import is_special, write_file, writing
 from ...core.packing import in_bytes
 from ...core.roles import RUN_PARALLEL
 from ...core.weights import open_weights, write_weights
@@ -30,7 +30,7 @@ from ..side_car import named_side_car
 from ..source import Source
 from ..specialisations import Shapes
 from ..stairs import has_unknown_sizes
-from .cpu import check_text, needed_features
+from .cpu import check_text, for_any_processor, needed_features
 from .header import header_text, identifier
 from .layout import Layout, layout_of
 from .system import WeightsFile
@@ -148,7 +148,8 @@ def _glue(
 
 
 def _compiled(glue: Glue, text: str, machine: CodeTarget) -> bytes:
-    others = [glue_text(glue), check_text(machine, glue.features)]
+    # What runs before the check of the processor must run on any processor.
+    others = [for_any_processor(each, machine) for each in (glue_text(glue), check_text(machine, glue.features))]
     if glue.is_parallel:
         others.append(pool_text(machine, exported=True))
     return compile_library(text, list(map(with_own_lines, others)), glue.exported, machine)
@@ -168,6 +169,8 @@ def _write_weights(
     wanted = {key: in_bytes(arrays[key]) for key in layout.weights}
     if not wanted:
         return None
+    if is_special(path):
+        raise CompileError(f"cannot write '{path}': it is no regular file, and the program maps its weights")
     if not _is_same_file(path, own):
         if _is_same_file(path, named):
             raise CompileError(
@@ -219,5 +222,6 @@ def _link(compiler: str, path: Path, code: bytes) -> None:
             raise CompileError(f"'{compiler}' could not link '{path.name}': {done.stderr.strip()}")
         data = library.read_bytes()
     write_file(path, data)
-    with writing(path):
-        path.chmod(0o755)
+    if not is_special(path):
+        with writing(path):
+            path.chmod(0o755)

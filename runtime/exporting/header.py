@@ -111,4 +111,5 @@ def _arrays(prefix: str, role: str, arguments: Sequence[Argument]) -> Iterator[s
 
 def _comment(text: str) -> str:
     """Returns `text` such that it can stand in a comment."""
-    return text.replace("*/", "* /").replace("\n", " ")
+    apart = re.sub(r"\*(?=/)|/(?=\*)", r"\g<0> ", text)  # `/*` in a comment is a warning
+    return apart.replace("\n", " ")

@@ -35,7 +35,7 @@ def mapping_text(file: WeightsFile, is_apple: bool) -> list[str]:
 
     It gives null and a status where the first bytes or the size of the file are not those expected.
     """
-    close_on_exec = 0x1000000 if is_apple else 0x80000
+    flags = 0x1000004 if is_apple else 0x80800  # O_CLOEXEC, and O_NONBLOCK lest a pipe makes it wait for a writer
     return f"""
 @header = internal constant {constant_bytes(file.header)}, align 16
 declare i32 @open(ptr, i32, ...)
@@ -50,7 +50,7 @@ entry:
   %is.null = icmp eq ptr %path, null
   br i1 %is.null, label %no, label %open
 open:
-  %file = call i32 (ptr, i32, ...) @open(ptr %path, i32 {close_on_exec})
+  %file = call i32 (ptr, i32, ...) @open(ptr %path, i32 {flags})
   %is.shut = icmp slt i32 %file, 0
   br i1 %is.shut, label %no, label %measure
 measure:

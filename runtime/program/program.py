@@ -85,10 +85,12 @@ class Program:
         Weights in mapped files give their pages back, since the packed copies take their place.
         """
         room = room_for(entries)
+        # Before they run, since the order of a saved file is this one, and threads end in any order.
+        for name, results in room.items():
+            self._prepared.update((prepare_key(name, index), result) for index, result in enumerate(results))
 
         def run(entry: Entry) -> None:
             BoundEntry(entry, self, once=True).fill(room[entry.name])
-            self._prepared.update((prepare_key(entry.name, index), made) for index, made in enumerate(room[entry.name]))
             for argument in entry.of("weight"):
                 release(self.weight(argument.key))
 

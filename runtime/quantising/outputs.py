@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from ...core.messages.diagnostics import Diagnostic, StepwellError
-from ...core.messages.files import writing
+from ...core.messages.files import is_special, writing
 
 FOREIGN: Final = (".safetensors", ".onnx", ".npz", ".npy")
 """What names of weights, models and arrays end in, lest a program replaces one of these."""
@@ -101,9 +101,9 @@ def replacing() -> Iterator[Beside]:
     targets: dict[Path, Path] = {}
 
     def beside(path: str | Path) -> Path:
+        if is_special(path):  # A pipe or a device has no place to take.
+            return Path(path)
         target = Path(os.path.realpath(path))
-        if target.exists() and not target.is_file():  # A pipe or a device has no place to take.
-            return target
         temporary = target.with_name(f".{target.name}.{os.getpid()}.new")
         targets[temporary] = target
         return temporary

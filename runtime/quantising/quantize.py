@@ -87,8 +87,8 @@ def quantize(
         bias_correction: Whether biases make up for what rounding the weights adds to the mean.
         keep: Names of layers that stay in floats, those of their results. They may have `*`, `?` and `[…]`.
         keep_kinds: Kinds of layers that stay in floats, `matmul` and `conv2d`.
-        weights: `int8`, `int4`, `f16` or `bf16`, for weights alone. What is said of activations, observers and
-            equalisation does not apply then.
+        weights: `int8`, `int4`, `f16` or `bf16`, for weights alone. Activations, observers, equalisation and
+            correction of biases cannot be chosen then.
         block: The inputs of an output that share a scale in weights alone, a power of 2 of at least 16.
         zero_points: Whether each of these blocks has a zero point of its own, for weights that are not around 0.
         compensate: Whether each weight that is rounded makes up for the errors of those before it, as in GPTQ.
@@ -100,6 +100,7 @@ def quantize(
     options = Fit(activations, observer, percentile, bias_correction, tuple(keep), tuple(keep_kinds))
     check_options(options)
     given = {"observer": observer, "percentile": percentile, "activations": activations}
+    given |= {"equalise": equalise, "bias_correction": bias_correction}
     given |= {"block": block, "zero_points": zero_points, "compensate": compensate}
     check_together(weights, {name for name, value in given.items() if value != DEFAULTS[name]}, observer)
     alone = None

@@ -22,7 +22,7 @@ from typing import Final, NoReturn
 from zlib import crc32
 
 from ...core.messages.diagnostics import Diagnostic, StepwellError
-from ...core.messages.files import reason_of
+from ...core.messages.files import new_content, reason_of
 from ...core.messages.texts import IS_A_DIRECTORY
 from ...core.roles import BUFFER_ALIGNMENT
 from ...lazy_dataclass import dataclass
@@ -103,21 +103,13 @@ def write_container(path: str | Path, entries: Sequence[tuple[str, Sequence[Byte
     """
     Writes a container. Each entry is a name and the pieces of its data. A reader sees the old file or the new one.
 
-    Raises SavedError where the file cannot be written.
+    What is not a regular file (a pipe) is written directly. Raises SavedError where the file cannot be written.
     """
-    target = Path(os.path.realpath(path))
-    temporary = target.with_name(f".{target.name}.{os.getpid()}.{os.urandom(4).hex()}.tmp")
     try:
-        with open(temporary, "xb") as file:
-            for piece in _pieces(entries):
-                file.write(piece)
-        os.replace(temporary, target)
+        with new_content(path) as file:
+            file.writelines(_pieces(entries))
     except OSError as error:
-        temporary.unlink(missing_ok=True)
         refuse(path, f"cannot write it: {reason_of(error)}")
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
 
 
 def _pieces(entries: Sequence[tuple[str, Sequence[Bytes]]]) -> Iterator[Bytes]:

@@ -22,7 +22,7 @@ from ..errors import CompileError
 from ..modules import copy_of
 from ..native.targets import check_runs_here
 from ..native.threads import thread_count
-from ..stairs import chosen_pipeline, set_signatures
+from ..stairs import chosen_pipeline, leave_open_entries_out, set_signatures
 from .database import Database
 from .job import Measure
 from .kernel_tuning import KernelTuning, Settings
@@ -145,6 +145,7 @@ def _kernels(
         if number is None:
             raise CompileError(f"the pipeline has no '{APPLY}', so there is nothing to tune in it")
         set_signatures(module, entry)
+        leave_open_entries_out(module, entry)
         with PassProgress("lower", progress) as watch:
             run_pipeline(make_context(), module, passes[:number], instruments=[watch])
     by_hash: dict[str, list[Kernel]] = {}

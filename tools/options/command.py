@@ -26,6 +26,9 @@ from .colours import MODES, colour_mode, show
 from .given_once import forget_values, watch_values
 from .standard_output import silence, standard_output
 
+_KEYWORD: Final = re.compile(r"\b(weights|shapes)=(?=[\s,]|$)")
+"""Arguments of Python in messages of the runtime. A command has a flag of the same name."""
+
 Sources = dict[str, str]
 """The texts of the programs that a tool has read, by name: errors quote their lines."""
 
@@ -85,7 +88,8 @@ class ArgumentParser(argparse.ArgumentParser):
     def __init__(self, *, examples: str = "", **given: Any):
         lines = [f"  {line}" for line in examples.splitlines() if line]
         epilog = "\n".join(["examples:", *lines]) if lines else None
-        super().__init__(formatter_class=_Help, epilog=epilog, **given)
+        # Words that are looked at before they are parsed, as `stepwell repro` does, have their whole names.
+        super().__init__(formatter_class=_Help, epilog=epilog, allow_abbrev=False, **given)
         watch_values(self)
         self.add_flags_of_all()
 
@@ -152,7 +156,7 @@ def run_tool(tool: str, argv: Sequence[str] | None, act: Callable[[list[str], So
 def _run_tool(tool: str, words: list[str], act: Callable[[list[str], Sources], int]) -> int:
     sources: Sources = {}
     try:
-        with standard_output(), _warnings(), reproduced_by(shlex.join([tool, *words])):
+        with standard_output(), _warnings(), reproduced_by(with_debug(tool, words)):
             return act(words, sources)
     except SystemExit as exit_:  # argparse's --help and --version
         return exit_.code if isinstance(exit_.code, int) else 0
@@ -164,9 +168,16 @@ def _run_tool(tool: str, words: list[str], act: Callable[[list[str], Sources], i
     except BaseException as error:
         if "--debug" in words:
             raise
-        with reproduced_by(shlex.join([tool, *words])):
+        with reproduced_by(with_debug(tool, words)):
             show(explained(error, sources))
         return 1
+
+
+def with_debug(tool: str, words: list[str]) -> str:
+    """Returns the command line with `--debug`, which is a flag only before `--`."""
+    end = words.index("--") if "--" in words else len(words)
+    debug = [] if "--debug" in words[:end] else ["--debug"]
+    return shlex.join([*tool.split(), *words[:end], *debug, *words[end:]])
 
 
 def count(text: str) -> int:
@@ -203,7 +214,7 @@ def explained(error: BaseException, sources: Sources) -> Diagnostic:
             return attach_source_line(Diagnostic(error.reason, point=point), sources)
         return Diagnostic(error.reason)
     if isinstance(error, ArgumentError | CompileError) and not isinstance(error, SizesError):
-        return Diagnostic(str(error))
+        return Diagnostic(_KEYWORD.sub(r"--\1", str(error)))
     return diagnostic_of(error, sources)
 
 

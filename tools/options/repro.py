@@ -31,7 +31,7 @@ _WEIGHTS: Final = re.compile(rb'stepwell\.weights = "([^"\n]+)"')
 
 
 def file_in(words: Sequence[str]) -> tuple[str | None, list[str]]:
-    """Returns what the flag names, and the words without it."""
+    """Returns what the flag names, and the words without it. A flag without a value stays, as the parser refuses it."""
     rest: list[str] = []
     file: str | None = None
     left = iter(words)
@@ -41,6 +41,8 @@ def file_in(words: Sequence[str]) -> tuple[str | None, list[str]]:
             rest.append(word)
         else:
             file = value if equals else next(left, None)
+            if file is None:
+                return None, [*rest, word]
     return file, rest
 
 

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import argparse
+from typing import Final
 
 from ...core.messages.diagnostics import Diagnostic, StepwellError
 from .outputs import Files, refuse_overwriting
+
+SAVED: Final = ".stepwell"
+"""What the names of saved programs end in."""
 
 
 def check_outputs(options: argparse.Namespace) -> None:
@@ -52,11 +56,34 @@ def files_written(options: argparse.Namespace) -> Files:
     }
 
 
-def check_instead(options: argparse.Namespace) -> None:
-    """Raises an error for flags of a run that what is asked for instead of one leaves without effect."""
-    instead = {"--ir": options.ir, "--memory": options.memory, "--export": options.export}
-    chosen = [flag for flag, value in instead.items() if value]
-    of_a_run = {
+def check_for_model(options: argparse.Namespace) -> None:
+    """Raises an error for flags about a program of our own, beside a model of another format."""
+    for flag, given in (("--entry", options.entry), ("--weights", options.weights)):
+        if given is not None:
+            hint = "stepwell import-onnx makes it a program"
+            raise StepwellError(Diagnostic(f"'{options.file}' is a model: {flag} is for programs", hint=hint))
+
+
+_INSTEAD: Final = ("--ir", "--memory", "--export")
+_PROFILE: Final = ("--profile", "--profile-by", "--profile-output")
+_OF_A_RUN: Final = ("--print", "--output", "--repeat", *_PROFILE, "--trace-values", "--time", "--input", "--inputs")
+
+WITHOUT_EFFECT: Final = (
+    *((flag, (*_INSTEAD[at + 1 :], *_OF_A_RUN)) for at, flag in enumerate(_INSTEAD)),
+    *((flag, ("--trace-values", "--time")) for flag in _PROFILE),
+    ("--trace-values", ("--repeat", "--time")),
+    ("--input", ("--shapes",)),
+    ("--inputs", ("--shapes",)),
+)
+"""Flags, and those that have no effect beside them."""
+
+
+def check_effects(options: argparse.Namespace) -> None:
+    """Raises an error for a flag that another one, or the kind of the program, leaves without effect."""
+    given = {
+        "--ir": options.ir,
+        "--memory": options.memory,
+        "--export": options.export,
         "--print": options.print_results,
         "--output": options.output,
         "--repeat": options.repeat > 1,
@@ -64,8 +91,16 @@ def check_instead(options: argparse.Namespace) -> None:
         "--profile-by": options.profile_by,
         "--profile-output": options.profile_output,
         "--trace-values": options.trace_values,
+        "--time": options.time,
+        "--input": options.input,
+        "--inputs": options.inputs,
+        "--shapes": options.shapes,
     }
-    without_effect = [*chosen[1:], *(flag for flag, value in of_a_run.items() if value)]
-    if chosen and without_effect:
-        message = f"{chosen[0]} is instead of a run, so {without_effect[0]} would have no effect"
-        raise StepwellError(Diagnostic(message, hint="leave one of them out"))
+    for flag, others in WITHOUT_EFFECT:
+        other = next((each for each in others if given[each]), None)
+        if given[flag] and other is not None:
+            why = f"{flag} is instead of a run, so {other}" if flag in _INSTEAD else f"beside {flag}, {other}"
+            raise StepwellError(Diagnostic(f"{why} would have no effect", hint="leave one of them out"))
+    if options.trust_code and not options.file.endswith(SAVED):
+        message = f"'{options.file}' is no saved program: --trust-code would have no effect"
+        raise StepwellError(Diagnostic(message, hint="leave it out"))

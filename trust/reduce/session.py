@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from ...core.messages.files import write_file
+from ...core.messages.files import is_special, write_file
 from .driver import Search, Stage
 from .move import Move
 from .predicates import Command, Predicate, not_interesting
@@ -36,21 +36,22 @@ def reduce(
     Shrinks `subject` in place, and returns the search that did.
 
     With `output` the smallest program so far is always there, and a search that was ended goes on from it if `resume`
-    is set. Raises `StepwellError` where the predicate does not hold for the program.
+    is set. A pipe gets the last one alone. Raises `StepwellError` where the predicate does not hold for the program.
     """
     key = hashlib.sha256(f"{predicate}".encode() + subject.data()).hexdigest()
-    state = None if output is None else output.with_name(f"{output.name}.state")
+    state = None if output is None or is_special(output) else output.with_name(f"{output.name}.state")
     saved = [time.monotonic()]
 
     def made_smaller(stage: Stage) -> None:
         report(stage)
-        if time.monotonic() - saved[0] > SAVE_SECONDS:
+        if state is not None and time.monotonic() - saved[0] > SAVE_SECONDS:
             save(stage)
             saved[0] = time.monotonic()
 
     def save(stage: Stage) -> None:
-        if output is not None and state is not None:
+        if output is not None:
             write_file(output, subject.data())
+        if state is not None:
             write_file(state, json.dumps({"key": key, "round": stage.round, "move": stage.move}))
 
     search = Search(subject, predicate, moves, workers or Workers(), made_smaller)

@@ -181,7 +181,7 @@ def test_a_fault_of_a_check(plug_in: Any, monkeypatch: pytest.MonkeyPatch):
 
 def test_faults_of_ours_give_the_command():
     assert internal_error_hint() == "this is a fault of the compiler, not of the program; --debug shows the traceback"
-    with reproduced_by("stepwell-opt 'a b.mlir' -p O3"):
+    with reproduced_by("stepwell-opt 'a b.mlir' -p O3 --debug"):
         shown = diagnostic_of(KeyError("oops"))
     assert (shown.message, shown.hint) == (
         "internal error: KeyError: 'oops'",

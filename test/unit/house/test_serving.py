@@ -216,6 +216,30 @@ def test_numbers_that_options_cannot_be(option: str, message: str, tmp_path: Pat
     assert done.stderr.rstrip().endswith(f"error: {message}")
 
 
+def refused_options(tmp_path: Path, *options: str) -> str:
+    (tmp_path / "m.stepwell").touch()
+    command = [sys.executable, str(EXAMPLE / "serve.py"), "m.stepwell", *options]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 2 and "Traceback" not in done.stderr
+    return done.stderr
+
+
+def test_a_place_where_nothing_can_listen_is_one_line(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        errors = refused_options(tmp_path, f"--port={port}")
+    assert errors == f"serve.py: error: cannot listen on 127.0.0.1:{port}: address already in use\n"
+    unknown = refused_options(tmp_path, "--port=0", "--host=no.host.invalid")
+    assert unknown.startswith("serve.py: error: cannot listen on no.host.invalid:0: ") and unknown.count("\n") == 1
+    assert refused_options(tmp_path, "--port=0", "--host=a..b") == (
+        "serve.py: error: cannot listen on a..b:0: this cannot be the name of a host\n"
+    )
+
+
+def test_a_log_level_is_one_that_uvicorn_knows(tmp_path: Path) -> None:
+    assert "argument --log-level: invalid choice: 'foo' (choose from " in refused_options(tmp_path, "--log-level=foo")
+
+
 TWO = """
 func.func @main(%x: tensor<?xf32>, %y: tensor<?xf32>) -> tensor<?xf32> {
   %w = graph.weight "w" : tensor<8x4xf32>

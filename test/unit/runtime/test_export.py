@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import os
 import re
 import runpy
 import shutil
@@ -327,6 +328,16 @@ def test_names_become_identifiers(tmp_path: Path) -> None:
     assert "int my_net_run(my_net_context *context" in exported.header.read_text()
 
 
+@needs_cc
+def test_a_pipe_is_no_weights_file(tmp_path: Path) -> None:
+    exported = mlp(tmp_path).export(tmp_path / "m.so")
+    os.mkfifo(tmp_path / "pipe")
+    loaded = Loaded(exported, tmp_path / "pipe")
+    said = "the weights file is not the one exported with the program as 'm.safetensors'"
+    assert (loaded.status, loaded.error) == (-4, said)
+    loaded.free()
+
+
 def test_an_entry_that_takes_sizes_is_refused() -> None:
     size = Argument("size", "x", ArrayType("i64", ()))
     with pytest.raises(CompileError, match="@main takes the size of 'x' as an argument, which C programs cannot"):
@@ -364,7 +375,7 @@ def test_run_exports(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert main([*words, "--shapes", "2x3,3"]) == 0
     assert "avx2" in (tmp_path / "add.h").read_text() and (tmp_path / "add.o").exists()
     assert main(words) == 1
-    assert "exporting needs shapes=" in capsys.readouterr().err
+    assert "exporting needs --shapes" in capsys.readouterr().err
 
 
 @needs_cc

@@ -10,7 +10,8 @@ from stepwell.machine.code_target import CodeTarget
 from stepwell.machine.host import cpu_flags
 from stepwell.machine.named import machine_named
 from stepwell.machine.x86_64 import CPUID
-from stepwell.runtime.exporting.cpu import CHECK, cpu_text, hwcap_text, needed_features
+from stepwell.runtime.exporting.cpu import CHECK, cpu_text, for_any_processor, hwcap_text, needed_features
+from stepwell.runtime.native import jit
 from stepwell.runtime.native.jit import NativeLibrary, compile_library, host_code_target
 
 ADD = """
@@ -100,3 +101,22 @@ def test_the_processor_is_asked_what_linux_knows(monkeypatch: pytest.MonkeyPatch
         )
         library = NativeLibrary(compile_library(text, [], ["ask"], host_code_target()), ["ask"])
         assert library.entry("ask")(None) == (LINUX_NAMES.get(feature, feature) in flags), feature
+
+
+@pytest.mark.parametrize("target", ["x86-64-v3", "x86-64-v4", "zen4"])
+def test_what_runs_before_the_check_runs_on_any_processor(
+    target: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Instructions of AVX and later begin with `v`."""
+    found: list[str] = []
+    monkeypatch.setattr(jit, "_assembled", lambda code, *_: found.append(code) or b"")
+    stepwell.compile(ADD, target=target).export(tmp_path / "add.o")
+    for name in ("add_load", "add_error", "add_free", CHECK):
+        body = found[0].partition(f"\n{name}:")[2].partition(".cfi_endproc")[0]
+        assert "ret" in body and "\tv" not in body, body
+    assert "\tv" in found[0]
+
+
+def test_functions_for_any_processor_of_arm() -> None:
+    text = for_any_processor(hwcap_text(["sve2"]), machine_named("neoverse-v2").code_target)
+    assert f'define i1 @{CHECK}() "target-cpu"="generic" "target-features"="" {{\n' in text

@@ -295,6 +295,11 @@ func.func @main(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
             {"labels": [np.zeros(3)]},
             "the labels of batch 1 are of shape (3,), expected (4,): a class number",
         ),
+        (
+            None,
+            {"weights": "int4", "equalise": False},
+            "quantize: equalise is for products of bytes, and weights are 'int4'",
+        ),
         (None, {"observer": "max"}, "observer is 'max', expected one of min-max"),
     ],
 )
@@ -338,6 +343,13 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
             {"x": np.ones((4, 8))},
             ["--weights", "int8", "--symmetric"],
             "quantize: activations is for products of bytes",
+        ),
+        ({"x": np.ones((4, 8))}, ["--weights", "int4", "--no-equalize"], "quantize: equalise is for products of bytes"),
+        (
+            {"x": np.ones((4, 8))},
+            ["--weights", "int4", "--no-bias-correction"],
+            "quantize: bias_correction is for products of bytes, and weights are 'int4'\n"
+            "hint: activations stay in floats then: leave one of them out",
         ),
         ({"x": np.ones((4, 8))}, ["--weights", "f16", "--observer", "mse"], "quantize: observer is for products of"),
         ({"z": np.ones((4, 8))}, [], "has an array 'z' but @main has no such argument"),

@@ -19,6 +19,7 @@ from stepwell.core.passes.context import PassContext
 from stepwell.core.weights import write_weights
 from stepwell.runtime import ArgumentError, CompileError, SavedError
 from stepwell.runtime.native import jit
+from stepwell.runtime.program import program
 from stepwell.runtime.saving.manifest import INTERFACE
 from stepwell.runtime.saving.processor import needed_features
 
@@ -33,6 +34,9 @@ func.func @main(%x: tensor<4x64xf32>) -> tensor<4x32xf32> {
   func.return %1 : tensor<4x32xf32>
 }
 """
+TWO = """%v = graph.weight "v" : tensor<32x32xf32>
+  %p = graph.matmul %0, %v : (tensor<4x32xf32>, tensor<32x32xf32>)
+  %1 = graph.tanh %p"""
 W = np.random.default_rng(5).standard_normal((64, 32)).astype(np.float32)
 X = np.random.default_rng(6).standard_normal((4, 64)).astype(np.float32)
 DYNAMIC = NET.replace("<4x", "<?x")
@@ -175,6 +179,21 @@ def test_the_same_program_is_the_same_file(tmp_path: Path):
     for name in ("a", "b"):
         stepwell.compile(NET, weights={"w": W}).save(tmp_path / name)
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+
+def test_the_order_in_which_weights_are_prepared_is_not_in_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    two = NET.replace("%1 = graph.tanh %0", TWO)
+    weights = {"w": W, "v": np.ones((32, 32), np.float32)}
+    for step in (1, -1):
+
+        def in_this_order(entries: Any, _threads: int, run: Any, step: int = step) -> None:
+            assert len(entries) == 2
+            for entry in entries[::step]:
+                run(entry)
+
+        monkeypatch.setattr(program, "run_all", in_this_order)
+        stepwell.compile(two, weights=weights, cache=False).save(tmp_path / str(step))
+    assert (tmp_path / "1").read_bytes() == (tmp_path / "-1").read_bytes()
 
 
 def test_nothing_leads_out_of_the_file(tmp_path: Path):

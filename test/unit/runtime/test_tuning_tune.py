@@ -28,6 +28,7 @@ from stepwell.runtime.tuning.report import KernelReport, Trial, TuningReport
 from stepwell.schedule.tuned.kernels import Kernel, kernels_of
 from stepwell.schedule.tuned.records import BEST, CONFIRMATION, TRIAL, Record, read_records
 from stepwell.tools import tune as tool
+from xdsl.utils.exceptions import DiagnosticException
 
 MODEL = """
 func.func @main(%x: tensor<24x128xf32>) -> tensor<24x64xf32> {
@@ -65,6 +66,19 @@ def tuned(tmp_path: Path) -> Callable[..., TuningReport]:
         return stepwell.tune(MODEL, **(given | options))
 
     return run
+
+
+def test_other_functions_may_take_any_sizes(tmp_path: Path) -> None:
+    other = """
+func.func @other(%x: tensor<?x8xf32>) -> tensor<?x8xf32> {
+  %y = graph.exp %x : (tensor<?x8xf32>) -> tensor<?x8xf32>
+  return %y : tensor<?x8xf32>
+}
+"""
+    report = stepwell.tune(MODEL + other, database=tmp_path / "db", trials=1, measure=hooks.by_rows)
+    assert all("matmul" in name for kernel in report.kernels for name in kernel.names)
+    with pytest.raises(DiagnosticException, match="whose sizes are not all known"):
+        stepwell.tune(MODEL + other, entry="other", database=tmp_path / "db", trials=1, measure=hooks.by_rows)
 
 
 def only(report: TuningReport) -> KernelReport:

@@ -17,7 +17,8 @@ from stepwell.core.messages.diagnostics import Diagnostic, StepwellError
 from stepwell.core.messages.files import write_file
 from stepwell.testing.in_process import call_tool, load_tool
 from stepwell.testing.run_line import Command
-from stepwell.tools.options.command import ArgumentParser, Sources, run_tool
+from stepwell.tools.main import main
+from stepwell.tools.options.command import ArgumentParser, Sources, run_tool, with_debug
 
 TOOLS = ("opt", "run", "calibrate", "show", "tune", "import_onnx")
 
@@ -219,3 +220,36 @@ def test_mistakes_are_said_and_leave_no_trace(line: str, message: str, tmp_path:
     assert finished.exit_code == 1 and finished.stdout == b""
     assert finished.stderr.decode().startswith(message)
     assert os.listdir() == ["p.mlir"] and Path("p.mlir").read_text() == PROGRAM
+
+
+def test_flags_have_their_whole_names(capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["opt", "m.mlir", "--pass", "cse"]) == 1
+    said = "error: unrecognized arguments: --pass cse\nhint: did you mean '--passes'?\n"
+    assert capfd.readouterr().err == said
+
+
+@pytest.mark.parametrize(("words", "place"), [(["."], "."), ([".."], ".."), (["--", "/"], "/")])
+def test_a_folder_is_no_program(words: list[str], place: str, capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["compile", *words]) == 1
+    assert capfd.readouterr().err == f"error: cannot read '{place}': it is a directory, expected a file\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "shown"),
+    [
+        (["a b"], "stepwell compile 'a b' --debug"),
+        (["--small", "--", "-a"], "stepwell compile --small --debug -- -a"),
+        (["--", "--debug"], "stepwell compile --debug -- --debug"),
+    ],
+)
+def test_the_command_that_shows_a_traceback_can_be_pasted(words: list[str], shown: str) -> None:
+    assert with_debug("stepwell compile", words) == shown
+
+
+def test_a_repro_needs_a_name(capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["cache", "--save-repro"]) == 1
+    assert capfd.readouterr().err == (
+        "error: argument --save-repro: expected one argument\nhint: stepwell cache --help lists the flags\n"
+    )
+    assert main(["opt", "nope.mlir", "--save-repro="]) == 1
+    assert capfd.readouterr().err == "error: --save-repro is '', expected the name of a file\n"

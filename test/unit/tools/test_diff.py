@@ -154,3 +154,14 @@ def test_a_model_and_what_passes_make_of_it(capsys: pytest.CaptureFixture[str]) 
     onnx.save(model(0.5), "a.onnx")
     assert main(["diff", "a.onnx", "a.onnx", "--passes-b", "lower-graph-to-loops"]) == 0
     assert "@@ node '/relu' (Relu) at a.onnx:2:1 @@\n- %y = graph.relu" in capsys.readouterr().out
+
+
+def test_sizes_of_a_model_are_given_as_they_were_at_its_import(capsys: pytest.CaptureFixture[str]) -> None:
+    open_model = model(0.5)
+    open_model.graph.input[0].type.tensor_type.shape.dim[0].dim_param = "rows"
+    onnx.save(open_model, "a.onnx")
+    assert main(["import-onnx", "a.onnx", "-o", "a.mlir", "--dim", "rows=2"]) == 0
+    assert main(["diff", "a.onnx", "a.mlir", "--only", "results", "--dim", "rows=2"]) == 0
+    assert capsys.readouterr().out.count("same bits") == 4
+    assert main(["diff", "a.mlir", "a.mlir", "--dim", "rows=2"]) == 1
+    assert capsys.readouterr().err == "error: --dim is for ONNX models\n"

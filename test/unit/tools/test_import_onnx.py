@@ -286,3 +286,16 @@ class TestFailures:
             "net.onnx",
             "net.safetensors",
         ]
+
+
+def test_a_full_disk_is_told_with_the_name_of_the_output(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def full(*_: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("stepwell.core.weights._write", full)
+    assert main([saved(large()), "-o", "net.mlir"]) == 1
+    errors = capsys.readouterr().err
+    assert errors == "error: weights file 'net.safetensors': cannot write it: no space left on device\n"
+    assert [str(path) for path in Path().iterdir()] == ["net.onnx"]

@@ -127,6 +127,34 @@ def test_what_is_read_is_not_replaced(words: list[str], said: str):
     assert contents() == before
 
 
+@pytest.mark.parametrize(
+    ("words", "flag"),
+    [
+        (["compile", "p.mlir", "-o"], "the output"),
+        (["run", "p.mlir", "--random", "0", "--output"], "--output"),
+        (["run", "p.mlir", "--random", "0", "--profile-output"], "--profile-output"),
+        (["calibrate", "p.mlir", "--data", "in.npz", "-o"], "--output"),
+        (["calibrate", "p.mlir", "--data", "in.npz", "--stats"], "--stats"),
+        (["opt", "p.mlir", "--externalize-weights"], "--externalize-weights"),
+        (["import-onnx", "m.onnx", "--stub"], "--stub"),
+        (["opt", "p.mlir", "-p", "nothing", "--save-repro"], "--save-repro"),
+    ],
+)
+def test_what_is_no_program_does_not_go_to_standard_output(words: list[str], flag: str):
+    before = contents()
+    for name, hint in (("-", "hint: a file of this name is ./-\n"), ("", "")):
+        code, out, errors = stepwell(*words, name)
+        assert (code, out) == (1, "") and errors == f"error: {flag} is '{name}', expected the name of a file\n{hint}"
+    assert contents() == before
+
+
+def test_a_program_goes_to_standard_output():
+    assert stepwell("opt", "p.mlir", "-o", "-")[:2] == stepwell("opt", "p.mlir")[:2]
+    before = contents()
+    code, out, _ = stepwell("reduce", "q.mlir", "--command", "grep -q graph.add {}", "-o", "-")
+    assert code == 0 and "graph.add" in out and contents() == before
+
+
 def test_a_program_may_take_its_own_place():
     assert stepwell("opt", "p.mlir", "-o", "p.mlir")[0] == 0
     assert stepwell("opt", "q.mlir", "--externalize-weights", "w.safetensors", "-o", "q.mlir")[0] == 0

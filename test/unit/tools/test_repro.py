@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
 import onnx
 import pytest
 from stepwell.core.messages.diagnostics import StepwellError
-from stepwell.tools.main import main
+from stepwell.tools.main import VERBS, main
+from stepwell.tools.options.untrusted import FLAGS, needs_trust
 from stepwell.trust.repro import Ending, LeftOut, Repro, parse_repro
 
 PROGRAM = """\
@@ -186,7 +188,7 @@ def test_a_file_that_was_too_large_is_looked_for(tmp_path: Path) -> None:
         (("// ==== program", "// ==== base64"), "repro 'one.repro' is damaged: its file 'm.mlir' has changed"),
         (('["opt"', '["rm"'), "'one.repro' runs no command of stepwell: rm m.mlir -p no-such-pass"),
         (('"no-such-pass"', '"/etc/passwd"'), "'one.repro' names '/etc/passwd', which is not in it"),
-        (('"-p"', '"--command=rm"'), "'one.repro' has code that would run: '--command=rm'"),
+        (('"-p"', '"--command=rm"'), "'one.repro' has '--command=rm', which may run code or change what is not in it"),
     ],
 )
 def test_what_is_refused(change: tuple[str, str], said: str, capfd: pytest.CaptureFixture[str]) -> None:
@@ -197,3 +199,103 @@ def test_what_is_refused(change: tuple[str, str], said: str, capfd: pytest.Captu
     capfd.readouterr()
     assert main(["repro", "one.repro"]) == 1
     assert capfd.readouterr().err.startswith(f"error: {said}")
+
+
+SHELL = "touch '../done'"
+EXTERNAL = """
+func.func private @system(memref<4xf32>) -> i32
+func.func @main(%x: memref<4xf32>) {
+  %0 = func.call @system(%x) : (memref<4xf32>) -> i32
+  func.return
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("words", "shown"),
+    [
+        (["reduce", "m.mlir", "--comm", SHELL], "--comm"),
+        (["reduce", "m.mlir", "--command", SHELL], "--command"),
+        (["opt", "m.mlir", "--bisect-command", SHELL], "--bisect-command"),
+        (["opt", "m.mlir", "--load-plugin", "p.txt"], "--load-plugin"),
+        (["opt", "m.mlir", "--load-p=p.txt"], "--load-p=p.txt"),
+        (["opt", "m.mlir", "--replay", "p.txt"], "--replay"),
+        (["import-onnx", "m.onnx", "--converters", "p.txt"], "--converters"),
+        (["import-onnx", "m.onnx", "--stub", "numpy.py"], "--stub"),
+        (["opt", "m.mlir", "-p", 'mlir-opt{executable="sh"}'], 'mlir-opt{executable="sh"}'),
+        (["opt", "m.mlir", "-p", 'cse{a="\\2Fetc"}'], 'cse{a="\\2Fetc"}'),
+        (["opt", "m.mlir", "-p", 'externalize-weights{file="/x"}'], 'externalize-weights{file="/x"}'),
+        (["run", "m.mlir", "--random", "0", "--output=/x"], "--output=/x"),
+        (["opt", "m.mlir", "-o/x"], "-o/x"),
+        (["opt", "m.mlir", "-o../x"], "-o../x"),
+        (["update-checks", "m.mlir"], "update-checks"),
+        (["cache", "--clear"], "--clear"),
+        (["tune", "m.mlir"], "tune"),
+        (["run", "m.stepwell", "--trust-code"], "--trust-code"),
+    ],
+)
+def test_words_that_take_trust(words: list[str], shown: str, capfd: pytest.CaptureFixture[str]) -> None:
+    files = {name: PROGRAM.encode() for name in ("m.mlir", "m.onnx", "p.txt")}
+    Path("one.repro").write_text(Repro(tuple(words), Ending(1), files=files).text())
+    assert main(["repro", "one.repro"]) == 1
+    assert capfd.readouterr().err == (
+        f"error: 'one.repro' has '{shown}', which may run code or change what is not in it\n"
+        "hint: look at it (--unpack), and if you trust it: --trust-code\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "text", "shown"),
+    [
+        (["run", "m.mlir"], "%0 = llvm.mlir.constant(1 : i32) : i32", "m.mlir"),
+        (["run", "m.mlir"], EXTERNAL, "m.mlir"),
+        (["reduce", "m.mlir", "--wrong"], PROGRAM + "// -----\n" + EXTERNAL, "m.mlir"),
+        (["opt", "m.mlir", "--check-semantics"], EXTERNAL, "m.mlir"),
+        (["opt", "--test-rules=m.mlir"], 'pattern.rule "r" : relu(%x) => "llvm.inline_asm"(%x)', "m.mlir"),
+        (
+            ["opt", "m.mlir", "--check-semantics", "--allow-unregistered-dialect"],
+            EXTERNAL + 'func.func @other() {\n  "a.b"() : () -> ()\n  func.return\n}\n',
+            "m.mlir",
+        ),
+    ],
+)
+def test_programs_that_take_trust(words: list[str], text: str, shown: str) -> None:
+    repro = Repro(tuple(words), Ending(1), files={"m.mlir": text.encode(), "in.npz": b"\xff\0"})
+    assert needs_trust(repro) == f"has code that nothing checks and that would run: '{shown}'"
+    assert needs_trust(Repro(("opt", "m.mlir"), Ending(1), files=repro.files)) is None
+
+
+def test_variables_that_take_trust() -> None:
+    def found(**variables: str) -> str | None:
+        return needs_trust(Repro(("opt", "m.mlir"), Ending(1), variables=variables))
+
+    assert found(STEPWELL_THREADS="2", STEPWELL_CACHE_DIR="/home/me/cache", STEPWELL_TUNING_DB="off") is None
+    for name, value in (("STEPWELL_CACHE_DIR", "mine"), ("LD_PRELOAD", "x"), ("STEPWELL_TUNING_DB", "../x")):
+        assert found(**{name: value}) == f"has the variable {name}, which may run code or change what is not in it"
+
+
+def test_what_debugging_needs_takes_no_trust() -> None:
+    rules = b'pattern.rule "twice" : add(%x, %x) => multiply(%x, %x)\n'
+    for words in (
+        ["opt", "m.mlir", "-p", 'apply-patterns{file="r.mlir"},O3', "--check-semantics", "--seed", "-1"],
+        ["run", "m.mlir", "--inputs=in.npz", "--output", "out.npz", "--export", "m.so"],
+        ["reduce", "-pO3", "m.mlir", "--crash"],
+        ["fuzz", "--rules", "r.mlir", "--seconds", "1"],
+        ["compile", "m.mlir", "-o", "m.stepwell"],
+        ["opt", "-"],
+    ):
+        assert needs_trust(Repro(tuple(words), Ending(1), files={"m.mlir": PROGRAM.encode(), "r.mlir": rules})) is None
+
+
+@pytest.mark.parametrize("verb", FLAGS)
+def test_the_flags_that_take_no_trust_are_flags(verb: str) -> None:
+    parser = import_module(f"stepwell.tools.{VERBS[verb][0]}").argument_parser()
+    assert set(FLAGS[verb].split()) <= set(parser._option_string_actions)
+
+
+def test_a_file_that_is_no_text(capfd: pytest.CaptureFixture[str]) -> None:
+    Path("one.repro").write_bytes(b"\xff\xfe")
+    assert main(["repro", "one.repro"]) == 1
+    assert capfd.readouterr().err == (
+        "error: 'one.repro' is no repro: it is no text in UTF-8\nhint: --save-repro of any command writes one\n"
+    )

@@ -57,6 +57,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("STEPWELL_CACHE_DIR", str(tmp_path / "cache"))
     for name, text in (("add", ADD), ("take", TAKE), ("dynamic", DYNAMIC), ("weights", WEIGHTS)):
         (tmp_path / f"{name}.mlir").write_text(text)
+    (tmp_path / "unnamed.mlir").write_text(WEIGHTS.replace(' attributes {stepwell.weights = "w.safetensors"}', ""))
     np.save("x.npy", X)
     np.save("y.npy", Y)
     return tmp_path
@@ -250,6 +251,17 @@ class TestErrors:
             ),
             (("add.mlir", "--entry", "mian", "--random", "1"), "error: the module has no function @mian"),
             (("add.mlir", "-p", "fold", "--random", "1"), "error: unknown pass 'fold'"),
+            (
+                ("add.mlir", "-p", "qqqq", "--random", "1"),
+                "error: unknown pass 'qqqq'\n"
+                "hint: stepwell opt --list-passes lists the passes and the named pipelines\n",
+            ),
+            (
+                ("unnamed.mlir", "--random", "1"),
+                "error: the program reads weights ('w') but the module names no file: add the module attribute "
+                'stepwell.weights = "file.safetensors" or pass --weights\n',
+            ),
+            (("dynamic.mlir", "--export", "a.o"), "error: @main takes arrays of unknown sizes (?): exporting needs --"),
             (("add.mlir", "-p", "fold-constant{", "--random", "1"), "error: malformed pipeline"),
             (("add.mlir", "--random", "-1"), "error: the seed is -1, expected a number that is not negative"),
             (("add.mlir", "--random", "1", "--shapes", "2x3"), "error: --shapes gives 1 shapes, expected 2"),

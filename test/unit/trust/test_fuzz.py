@@ -221,3 +221,14 @@ def test_what_is_refused(
     monkeypatch.setattr("stepwell.trust.fuzz.sources.dialects_of_others", list)
     assert main(["fuzz", *words]) == 1
     assert capsys.readouterr().err.startswith(f"error: {said}")
+
+
+def test_a_hunt_that_is_interrupted_before_it_begins(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted() -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("stepwell.trust.fuzz.hunt.warm_up", interrupted)
+    assert main(["fuzz", "--seed", "5", "-o", str(tmp_path)]) == 130
+    assert capsys.readouterr().out == "fuzz: no seeds, 0 programs, 0 faults; --seed 5 goes on\n"

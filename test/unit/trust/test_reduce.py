@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import threading
 import time
 from pathlib import Path
 
@@ -171,6 +172,19 @@ def test_a_search_goes_on_where_it_has_ended(tmp_path: Path):
     program = Program(make_context(), text, "t.mlir")
     known = hashlib.sha256(f"{Has()}".encode() + program.data()).hexdigest()
     assert tries(known) < tries("of another search")
+
+
+def test_a_pipe_gets_the_result_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("stepwell.trust.reduce.session.SAVE_SECONDS", -1)
+    pipe = tmp_path / "out.mlir"
+    os.mkfifo(pipe)
+    received: list[str] = []
+    reader = threading.Thread(target=lambda: received.append(pipe.read_text()), daemon=True)
+    reader.start()
+    program = Program(make_context(), random_program(3, 20, smooth=True).text, "t.mlir")
+    reduce(program, Has("graph.abs"), moves_for(program), output=pipe)
+    reader.join(timeout=60)
+    assert received == [program.text] and list(tmp_path.iterdir()) == [pipe]
 
 
 def test_the_first_yes_does_not_depend_on_the_number_of_processes():
