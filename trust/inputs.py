@@ -18,15 +18,19 @@ from ..te.dtypes import FLOATS
 from ..testing.programs.values import arrays_of
 from .entries import Entry, Input
 
-KINDS: Final = ("random", "special", "extremes", "zeros")
+KINDS: Final = ("random", "special", "extremes", "large", "zeros")
 """
 The kinds of inputs, in order.
 
 - `random`: floats around 0, small integers that are not negative.
 - `special`: floats around 0 with some zeros, infinities and NaNs.
 - `extremes`: every magnitude, the least and greatest numbers, integers over their whole range.
+- `large`: floats of some hundreds, whose exponentials are infinite, and integers as in `random`.
 - `zeros`: zeros of both signs and subnormal numbers, integers that are 0.
 """
+
+LARGE: Final = 200.0
+"""How many times the floats of `random` those of `large` are."""
 
 OPEN_SIZE: Final = 3
 """The value of an open size, where nothing says it."""
@@ -95,6 +99,8 @@ def _array(kind: str, seed: int, declared: Input, shape: tuple[int, ...], most: 
     plain = arrays_of(seed, shape, dtype, "finite")
     if kind == "random":
         return plain
+    if kind == "large":
+        return (plain.astype(np.float64) * LARGE).astype(DTYPES[dtype])
     info = ml_dtypes.finfo(DTYPES[dtype])
     tiny, least = float(info.tiny), float(info.smallest_subnormal)
     chosen = [0.0, -0.0, np.inf, -np.inf, np.nan] if kind == "special" else [0.0, -0.0, 0.0, tiny, least, -least * 3]
