@@ -92,7 +92,8 @@ def _exact(value: Any, type_: ArrayType, name: str) -> np.ndarray[Any, Any]:
 
 def _is_large(found: np.ndarray[Any, Any]) -> bool:
     """Returns whether numbers may have been rounded when they became an array, or be when they become one of floats."""
-    return bool(((found >= MOST_EXACT) | (found <= -MOST_EXACT)).any())
+    with np.errstate(over="ignore"):  # The bound is infinite as a float of 16 bits.
+        return bool(((found >= MOST_EXACT) | (found <= -MOST_EXACT)).any())
 
 
 def _exact_by_number(value: Any, found: np.ndarray[Any, Any], type_: ArrayType, name: str) -> np.ndarray[Any, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,9 @@ def test_large_numbers_that_a_type_has_are_taken(dtype: str, number: Any) -> Non
 
 def test_no_number_of_a_list_is_rounded_in_silence() -> None:
     assert same("i64", "2x")([2**53 + 1, 1.0])[0].tolist() == [2**53 + 1, 1]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert same("f16", "2x")([np.float16(1.5), np.float16(2)])[0].tolist() == [1.5, 2]
     assert same("ui64", "2x")([2**64 - 1, 1.0])[0].tolist() == [2**64 - 1, 1]
     nan, array = float("nan"), np.array([2**62 + 2**20, 1])
     assert same("i64", "2x2x")([array, [1.0, 2]])[0].tolist() == [[2**62 + 2**20, 1], [1, 2]]
