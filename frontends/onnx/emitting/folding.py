@@ -32,7 +32,7 @@ FOLDED: Final = _named(
     "Sub Sum Where Xor",
     "Compress Concat Constant ConstantOfShape Expand Flatten Gather GatherElements GatherND Identity Range Reshape",
     "ScatterElements ScatterND Slice Split Squeeze Tile Transpose Trilu Unsqueeze",
-    "ArgMax ArgMin CumSum NonMaxSuppression NonZero ReduceMax ReduceMin ReduceProd ReduceSum TopK Unique",
+    "ArgMax ArgMin CumSum NonZero ReduceMax ReduceMin ReduceProd ReduceSum TopK Unique",
 )
 """
 The operators that sizes, indices and conditions are computed with. Of all others the evaluator is not asked, as it has
