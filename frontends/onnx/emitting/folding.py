@@ -33,9 +33,10 @@ FOLDED: Final = _named(
     "Compress Concat Constant ConstantOfShape Expand Flatten Gather GatherElements GatherND Identity Range Reshape",
     "ScatterElements ScatterND Slice Split Squeeze Tile Transpose Trilu Unsqueeze",
     "ArgMax ArgMin CumSum NonZero ReduceMax ReduceMin ReduceProd ReduceSum TopK Unique",
+    "BlackmanWindow HammingWindow HannWindow MelWeightMatrix",
 )
 """
-The operators that sizes, indices and conditions are computed with. Of all others the evaluator is not asked, as it has
+The operators that sizes, indices and conditions are computed with, and tables that depend on numbers only. Of all others the evaluator is not asked, as it has
 faults of its own: pools, norms and losses of it gave other values than the specification.
 """
 
