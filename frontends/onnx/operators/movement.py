@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import prod
 from typing import Any
 
 from ..emitting.forms import broadcast, padded_by_positions, reshaped
@@ -44,10 +43,8 @@ def reshape(b: GraphBuilder, x: Value, shape: Known, *, allowzero: int = 0) -> V
 
 @converter("Flatten")
 def flatten(b: GraphBuilder, x: Value, *, axis: int = 1) -> Value:
+    """Makes a matrix. Both of its extents are computed: with one of 0, `-1` could be anything."""
     axis = axis + x.rank if axis < 0 else axis
-    before = x.shape[:axis]
-    if None not in before:
-        return b.reshape(x, shape=(prod(dim or 0 for dim in before), -1))
     source = extents_of(x)
     return reshaped(b, x, (product(source[:axis]), product(source[axis:])))
 
