@@ -36,7 +36,10 @@ class DonatingEntry(BoundEntry):
     def call(self, arrays: Sequence[Any]) -> Results:
         """Returns the results. Those in the places of donated arrays are these arrays, unless they were copied."""
         arrays = self._all_as_arrays(arrays)
-        outputs = [self._result(number, place, arrays) for number, place in enumerate(self._places)]
+        try:
+            outputs = [self._result(number, place, arrays) for number, place in enumerate(self._places)]
+        except (MemoryError, ValueError):
+            raise self._no_memory() from None
         self._run(self._others(arrays), outputs)
         return self._named(outputs)
 
