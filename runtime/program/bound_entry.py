@@ -119,13 +119,13 @@ class BoundEntry:
             else:
                 outputs = self._named([np.empty(sizes, dtype) for sizes, dtype in self._results])
         except (MemoryError, ValueError):  # NumPy raises ValueError for a number of bytes beyond an i64.
-            raise self._no_memory() from None
+            largest = max(range(len(self._sizes)), key=self._sizes.__getitem__)
+            raise self._no_memory(largest) from None
         self._run(arrays, outputs)
         return outputs
 
-    def _no_memory(self) -> ExecutionError:
-        """Returns the error of results that no memory holds, of which it names the largest."""
-        number = max(range(len(self._sizes)), key=self._sizes.__getitem__)
+    def _no_memory(self, number: int) -> ExecutionError:
+        """Returns the error of a result that no memory holds."""
         sizes = "x".join(map(str, self._results[number][0]))
         return ExecutionError(
             f"no memory for result '{self._outputs[number][1].name}' of shape {sizes}", f"@{self.entry.name}"
