@@ -36,8 +36,8 @@ FOLDED: Final = _named(
     "BlackmanWindow HammingWindow HannWindow MelWeightMatrix",
 )
 """
-The operators that sizes, indices and conditions are computed with, and tables that depend on numbers only. Of others the
-evaluator is not asked, as it has faults of its own: pools, norms and losses of it gave other values than the
+The operators that sizes, indices and conditions are computed with, and tables that depend on numbers only. Of others
+the evaluator is not asked, as it has faults of its own: pools, norms and losses of it gave other values than the
 specification.
 """
 

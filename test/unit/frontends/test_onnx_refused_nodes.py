@@ -128,6 +128,21 @@ def test_what_the_specification_excludes(name: str) -> None:
     assert f"node 'node' ({operator}, opset {options['version']}): {message}" in str(caught.value)
 
 
+def test_what_no_memory_holds_names_the_node() -> None:
+    inputs = {"a": np.array(0), "b": np.array(10**16), "c": np.array(1)}
+    with pytest.raises(OnnxError) as caught:
+        text_of("Range", inputs, version=17, known=list(inputs))
+    message = "node 'node' (Range, opset 17): no memory for what it computes at import: Unable to allocate 71.1 PiB"
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize("numbers", [(0, np.nan, 1), (0, np.inf, 1), (-np.inf, 0, 1), (0, 1, np.nan)])
+def test_ranges_have_an_end(numbers: tuple[float, ...]) -> None:
+    inputs = {name: np.array(number, np.float32) for name, number in zip("abc", numbers, strict=True)}
+    with pytest.raises(OnnxError, match=r"\(Range, opset 17\): start is .*, limit .* and delta .*, expected finite"):
+        text_of("Range", inputs, version=17, known=list(inputs))
+
+
 # Bodies
 
 
