@@ -27,8 +27,10 @@ def called(converter: Converter, builder: GraphBuilder, operands: Sequence[Any],
     """Returns what a converter makes. Whatever goes wrong in it becomes an error of its node."""
     try:
         return converter.function(builder, *operands, **arguments)
-    except (ConversionError, OnnxError, MemoryError, RecursionError):
+    except (ConversionError, OnnxError, RecursionError):
         raise
+    except MemoryError as error:
+        raise ConversionError(f"no memory for what it computes at import: {error}".removesuffix(": ")) from error
     except (StepwellError, ShapeError, VerifyException) as error:
         raise ConversionError(str(error).removeprefix("error: ")) from error
     except Exception as error:

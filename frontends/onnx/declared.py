@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 MOST_ELEMENTS: Final = 64
 """The largest number of elements of an input that is taken for sizes without being named as such."""
 
-VALUE_TYPES: Final = frozenset({"i1", "i32", "i64"})
+VALUE_TYPES: Final = frozenset({"i1", "i8", "i16", "i32", "i64", "ui8", "ui16", "ui32", "ui64"})
 """Element types of such inputs."""
 
 

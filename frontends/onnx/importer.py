@@ -45,6 +45,7 @@ from .files.reading import load_model
 from .files.tensors import LARGEST_SIZE, check_tensor
 from .files.weights_file import attach_weights
 from .inputs import Fixed, Inputs, hint_for, size_names
+from .node_checks import check_node
 from .registry import find
 from .schemas import check_types
 from .types import DTYPES, type_text
@@ -238,6 +239,7 @@ class Importer:
         try:
             inputs = [self._input(name, scope) for name in node.input]
             check_types(node, inputs, builder.version)
+            check_node(node, inputs, builder.version)
             outputs = fold(node, inputs, self.model.versions)
             if outputs is None:
                 outputs = fold_sizes(node, inputs)

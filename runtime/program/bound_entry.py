@@ -113,12 +113,23 @@ class BoundEntry:
 
     def call(self, arrays: Sequence[Any]) -> Results:
         """Returns the results for `arrays`, newly allocated."""
-        if self._large and arrays and type(arrays[0]) is np.ndarray:
-            outputs = self._named(self._placed(arrays[0]))
-        else:
-            outputs = self._named([np.empty(sizes, dtype) for sizes, dtype in self._results])
+        try:
+            if self._large and arrays and type(arrays[0]) is np.ndarray:
+                outputs = self._named(self._placed(arrays[0]))
+            else:
+                outputs = self._named([np.empty(sizes, dtype) for sizes, dtype in self._results])
+        except (MemoryError, ValueError):  # NumPy raises ValueError for a number of bytes beyond an i64.
+            largest = max(range(len(self._sizes)), key=self._sizes.__getitem__)
+            raise self._no_memory(largest) from None
         self._run(arrays, outputs)
         return outputs
+
+    def _no_memory(self, number: int) -> ExecutionError:
+        """Returns the error of a result that no memory holds."""
+        sizes = "x".join(map(str, self._results[number][0]))
+        return ExecutionError(
+            f"no memory for result '{self._outputs[number][1].name}' of shape {sizes}", f"@{self.entry.name}"
+        )
 
     def _placed(self, operand: Array) -> list[Array]:
         """Returns new results, with the large ones at addresses that do not look like those of `operand`."""

@@ -85,9 +85,12 @@ class DonatingEntry(BoundEntry):
         if place is not None:
             return _writable(arrays[place], self._given[place])
         (sizes, dtype), size = self._results[number], self._sizes[number]
-        if size >= LARGE and isinstance(arrays[0], np.ndarray):
-            return self._lender.lend(sizes, dtype, size, arrays[0].ctypes.data)
-        return np.empty(sizes, dtype)
+        try:
+            if size >= LARGE and isinstance(arrays[0], np.ndarray):
+                return self._lender.lend(sizes, dtype, size, arrays[0].ctypes.data)
+            return np.empty(sizes, dtype)
+        except (MemoryError, ValueError):
+            raise self._no_memory(number) from None
 
     def _run_slowly(self, arrays: Sequence[Any], outputs: Sequence[Array], given: bool, arena: int | None) -> int:
         """Copies donated arrays that share memory with another argument, and runs the entry."""

@@ -140,6 +140,7 @@ SUBROOMS: Final[dict[str, tuple[str, ...]]] = {
         "importer",
         "unsupported",
         "schemas",
+        "node_checks",
         "given",
         "declared",
         "inputs",

@@ -32,11 +32,13 @@ FOLDED: Final = _named(
     "Sub Sum Where Xor",
     "Compress Concat Constant ConstantOfShape Expand Flatten Gather GatherElements GatherND Identity Range Reshape",
     "ScatterElements ScatterND Slice Split Squeeze Tile Transpose Trilu Unsqueeze",
-    "ArgMax ArgMin CumSum NonMaxSuppression NonZero ReduceMax ReduceMin ReduceProd ReduceSum TopK Unique",
+    "ArgMax ArgMin CumSum NonZero ReduceMax ReduceMin ReduceProd ReduceSum TopK Unique",
+    "BlackmanWindow HammingWindow HannWindow MelWeightMatrix",
 )
 """
-The operators that sizes, indices and conditions are computed with. Of all others the evaluator is not asked, as it has
-faults of its own: pools, norms and losses of it gave other values than the specification.
+The operators that sizes, indices and conditions are computed with, and tables that depend on numbers only. Of others
+the evaluator is not asked, as it has faults of its own: pools, norms and losses of it gave other values than the
+specification.
 """
 
 GROWING: Final = _named("ConstantOfShape Expand Tile Range")

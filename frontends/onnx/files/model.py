@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -52,11 +52,16 @@ class Model:
 
 def all_nodes(graph: GraphProto) -> Iterator[NodeProto]:
     """Yields every node, those of bodies included."""
-    open_graphs = [graph]
-    while open_graphs:
-        for node in open_graphs.pop().node:
+    return nodes_within(graph.node)
+
+
+def nodes_within(nodes: Iterable[NodeProto]) -> Iterator[NodeProto]:
+    """Yields these nodes and those of their bodies."""
+    open_lists = [nodes]
+    while open_lists:
+        for node in open_lists.pop():
             yield node
             for attribute in node.attribute:
                 if attribute.HasField("g"):
-                    open_graphs.append(attribute.g)
-                open_graphs.extend(attribute.graphs)
+                    open_lists.append(attribute.g.node)
+                open_lists.extend(each.node for each in attribute.graphs)

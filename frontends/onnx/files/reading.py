@@ -12,7 +12,7 @@ from ....core.messages.files import reason_of
 from ....core.messages.texts import IS_A_DIRECTORY
 from ..errors import INSTALL_HINT, fail
 from .masks import assignments_by_masks
-from .model import Model, all_nodes
+from .model import Model, all_nodes, nodes_within
 from .order import ordered
 from .tensors import IN_MEMORY, LEAST_MAPPED, check_attribute_tensors, check_tensor
 from .wire import without_weights
@@ -196,10 +196,27 @@ def _inlined(name: str, proto: ModelProto) -> ModelProto:
     """Returns the model with the calls of its own functions replaced by their bodies."""
     from onnx import inliner
 
+    _check_calls(name, proto)
     try:
         return inliner.inline_local_functions(proto, convert_version=True)
     except Exception as error:  # errors of the package's compiled part have no class in common
-        fail(name, f"its functions cannot be put in the place of their calls: {error}")
+        reason = str(error).rpartition("failed: ")[2].strip()  # what follows the place in its source
+        fail(name, f"its functions cannot be put in the place of their calls: {reason}")
+
+
+def _check_calls(name: str, proto: ModelProto) -> None:
+    """Fails for a call of a function of the model that has more inputs or outputs than the function."""
+    functions = {(each.domain, each.name, each.overload): each for each in proto.functions}
+    inner = (node for each in proto.functions for node in nodes_within(each.node))
+    for node in (*all_nodes(proto.graph), *inner):
+        called = functions.get((node.domain, node.op_type, node.overload))
+        if called is None:
+            continue
+        for what, given, taken in (("inputs", node.input, called.input), ("outputs", node.output, called.output)):
+            if len(given) > len(taken):
+                place = f"node '{node.name}'" if node.name else "a node"
+                text = f"{place} calls the function {node.domain}:{node.op_type} with {len(given)} {what}"
+                fail(name, f"{text}, expected at most {len(taken)}")
 
 
 def _without_initialisers(graph: GraphProto) -> GraphProto:

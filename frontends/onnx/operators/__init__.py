@@ -19,6 +19,7 @@ THEMES = (
     "scans",
     "sequences",
     "data_dependent",
+    "box_suppression",
     "text",
     "classic",
     "features",

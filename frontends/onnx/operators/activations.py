@@ -142,11 +142,15 @@ def shrink(b: GraphBuilder, x: Value, *, bias: float = 0.0, lambd: float = 0.5) 
 def _shrink_integers(b: GraphBuilder, x: Value, bias: float, lambd: float) -> Value:
     """
     Shrinks integers. One is above `lambd` when it is above its floor, and an unsigned one is never below `-lambd`.
+
+    Where `bias` is no whole number, the sum is one of f64, whose fraction is cut off. It holds integers of 32 bits.
     """
     if lambd < 0 or bias != int(bias):
-        raise ConversionError(
-            f"lambd is {lambd:g} and bias {bias:g}, expected lambd >= 0 and a whole bias for integers"
-        )
+        if x.dtype.endswith("64"):
+            raise ConversionError(
+                f"lambd is {lambd:g} and bias {bias:g}, expected lambd >= 0 and a whole bias for integers of 64 bits"
+            )
+        return b.astype(shrink(b, b.astype(x, dtype="f64"), bias=bias, lambd=lambd), dtype=x.dtype)
     above = b.greater(x, math.floor(lambd))
     less, more = (b.subtract, b.add) if bias >= 0 else (b.add, b.subtract)
     inner = b.where(above, less(x, abs(int(bias))), b.full((), 0, x.dtype))
@@ -178,17 +182,21 @@ converter("Hardmax")(flattened(_hardmax))
 def dropout(
     b: GraphBuilder,
     x: Value,
-    ratio: Known | None = None,
+    ratio: Value | None = None,
     training_mode: Known | None = None,
     *,
     seed: int | None = None,
 ) -> tuple[Value, ...]:
     """
     Returns the input, and a mask that is true everywhere. Outside training, or when `ratio` is 0, nothing is dropped.
+
+    Outside training `ratio` need not be known.
     """
     training = training_mode is not None and bool(training_mode.reshape(()))  # pyright: ignore[reportAttributeAccessIssue]
-    if training and (ratio is None or float(ratio.reshape(())) != 0):  # pyright: ignore[reportAttributeAccessIssue]
-        raise ConversionError("training_mode is true, expected a model for inference")
+    share = None if ratio is None else ratio.known
+    if training and (share is None or float(share.reshape(())) != 0):
+        needs = () if ratio is None or share is not None else (ratio,)
+        raise ConversionError("training_mode is true, expected a model for inference", needs=needs)
     return _kept(b, x, "i1")
 
 

@@ -118,6 +118,8 @@ def range_(b: GraphBuilder, start: Known, limit: Known, delta: Known) -> Value:
     first, last, step = (np.asarray(each).reshape(()) for each in (start, limit, delta))
     if step == 0:
         raise ConversionError("delta is 0, expected another number")
+    if not all(np.isfinite(each) for each in (first, last, step)):
+        raise ConversionError(f"start is {first}, limit {last} and delta {step}, expected finite numbers")
     count = max(int(np.ceil((last.item() - first.item()) / step.item())), 0)
     return b.constant(np.asarray(first + np.arange(count).astype(first.dtype) * step, first.dtype))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..emitting.graph_builder import GraphBuilder
+from ..errors import ConversionError
 from ..registry import converter, direct
 from ..value import Value
 
@@ -21,7 +22,9 @@ def gemm(
     transA: int = 0,
     transB: int = 0,
 ) -> Value:
-    """`alpha * op(x) @ op(y) + beta * z`."""
+    """`alpha * op(x) @ op(y) + beta * z`. Unlike other products it takes matrices only."""
+    if x.rank != 2 or y.rank != 2:
+        raise ConversionError(f"the factors are {x.shaped} and {y.shaped}, expected two matrices")
     lhs = b.permute_dims(x, axes=(1, 0)) if transA else x
     rhs = b.permute_dims(y, axes=(1, 0)) if transB else y
     product = b.matmul(lhs, rhs)
@@ -29,6 +32,9 @@ def gemm(
         product = b.multiply(product, scale(product, alpha))
     if z is None or beta == 0:
         return product
+    pairs = zip(z.shape[::-1], product.shape[::-1], strict=False)
+    if z.rank > 2 or any(size not in (1, None, wanted) for size, wanted in pairs if wanted is not None):
+        raise ConversionError(f"the summand is {z.shaped}, expected one that broadcasts to {product.shaped}")
     return b.add(product, z if beta == 1 else b.multiply(z, scale(z, beta)))
 
 

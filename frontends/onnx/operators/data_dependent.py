@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from ..emitting.graph_builder import GraphBuilder
-from ..errors import ConversionError
 from ..registry import Known, converter
 from ..value import Value
 
@@ -36,17 +35,3 @@ def unique(b: GraphBuilder, x: Known, *, axis: int | None = None, sorted: int = 
         first, counts, inverse = first[order], counts[order], np.argsort(order)[inverse]
     places = (array.reshape(-1).astype(np.int64) for array in (first, inverse, counts))
     return (b.constant(values), *(b.constant(array) for array in places))
-
-
-@converter("NonMaxSuppression")
-def non_max_suppression(
-    b: GraphBuilder,
-    boxes: Known,
-    scores: Known,
-    most: Known | None = None,
-    iou_threshold: Known | None = None,
-    score_threshold: Known | None = None,
-    *,
-    center_point_box: int = 0,
-) -> Value:
-    raise ConversionError("the number of boxes that stay depends on data, expected small inputs that are known")

@@ -12,7 +12,7 @@ from ..emitting.sizes import Extent, Size, combined, elements_of, extents_of, ob
 from ..errors import ConversionError
 from ..registry import Known, converter
 from ..value import Value
-from .movement import ints, padded_with
+from .movement import ints, padded_axes, padded_with
 
 
 def entries(value: Value, what: str) -> list[Extent]:
@@ -119,7 +119,7 @@ def pad(
 ) -> Value:
     """Pads. Negative widths cut."""
     widths = entries(pads, "pads")
-    along = tuple(range(x.rank)) if axes is None else ints(axes)
+    along = padded_axes(x, len(widths), axes)
     before: list[Extent] = [0] * x.rank
     after: list[Extent] = [0] * x.rank
     for number, axis in enumerate(along):

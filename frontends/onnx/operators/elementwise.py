@@ -179,6 +179,7 @@ def clip(b: GraphBuilder, x: Value, low: Value | None = None, high: Value | None
     bounds = {"min": scalar(low), "max": scalar(high)}
     if (low is None or bounds["min"] is not None) and (high is None or bounds["max"] is not None):
         return b.clip(x, **bounds) if bounds["min"] is not None or bounds["max"] is not None else x
+    low, high = (each if each is None or not each.rank else b.reshape(each, shape=()) for each in (low, high))
     result = x if low is None else b.maximum(x, low)
     return result if high is None else b.minimum(result, high)
 

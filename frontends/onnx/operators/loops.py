@@ -39,6 +39,9 @@ GUARDED_AT_MOST: Final = 65_536
 @converter("If")
 def if_(b: GraphBuilder, condition: Known | Value, *, then_branch: Any, else_branch: Any) -> Any:
     """Replaces the node by its branch, if that is known at import."""
+    counts = [len(each.output) for each in (then_branch, else_branch)]
+    if any(count != b.output_count for count in counts):
+        raise ConversionError(f"the branches give {counts[0]} and {counts[1]} results, expected {b.output_count} each")
     known = condition.known  # pyright: ignore[reportAttributeAccessIssue]
     if known is not None:
         return tuple(b.subgraph(then_branch if known.reshape(()).item() else else_branch, {}))
@@ -235,6 +238,12 @@ def inputs_of_body(body: GraphProto, count: int) -> list[str]:
     return names
 
 
+def check_results_of_body(body: GraphProto, least: int) -> None:
+    """Raises `ConversionError` unless a body gives the values that the next turn needs."""
+    if len(body.output) < least:
+        raise ConversionError(f"the body gives {len(body.output)} results, expected at least {least}")
+
+
 # Loop
 
 
@@ -256,6 +265,7 @@ def loop(
     if trip_count is None:
         raise ConversionError("there is no trip count, expected the number of turns to be bounded")
     inputs = inputs_of_body(body, 2 + len(state))
+    check_results_of_body(body, 1 + len(state))
 
     def turn(number: Value, values: list[Value]) -> Turned:
         holds = b.constant(np.array(True))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import prod
 from typing import Any
 
 from ..emitting.forms import broadcast, padded_by_positions, reshaped
@@ -44,10 +43,8 @@ def reshape(b: GraphBuilder, x: Value, shape: Known, *, allowzero: int = 0) -> V
 
 @converter("Flatten")
 def flatten(b: GraphBuilder, x: Value, *, axis: int = 1) -> Value:
+    """Makes a matrix. Both of its extents are computed: with one of 0, `-1` could be anything."""
     axis = axis + x.rank if axis < 0 else axis
-    before = x.shape[:axis]
-    if None not in before:
-        return b.reshape(x, shape=(prod(dim or 0 for dim in before), -1))
     source = extents_of(x)
     return reshaped(b, x, (product(source[:axis]), product(source[axis:])))
 
@@ -104,7 +101,9 @@ def slice_by_attributes(
 def split(
     b: GraphBuilder, x: Value, sizes: Known | None = None, *, axis: int = 0, num_outputs: int | None = None
 ) -> Any:
-    """Cuts into equal parts, of which the last may be smaller, or into parts of the given sizes."""
+    """
+    Cuts into equal parts, or into parts of the given sizes. From version 18 on the last of equal parts may be smaller.
+    """
     return _split(b, x, None if sizes is None else ints(sizes), axis, num_outputs)
 
 
@@ -145,14 +144,49 @@ def pad(
     mode: str = "constant",
 ) -> Value:
     """Pads. Negative widths cut."""
-    widths = ints(pads)
-    along = tuple(range(x.rank)) if axes is None else ints(axes)
-    before, after = [0] * x.rank, [0] * x.rank
-    for number, axis in enumerate(along):
-        before[axis], after[axis] = widths[number], widths[number + len(along)]
+    before, after = _widths(x, ints(pads), axes)
     if mode != "constant":
         return pad_repeating(b, x, before, after, mode)
     return padded_with(b, x, value, lambda part, fill: pad_constant(b, part, before, after, fill))
+
+
+@converter("Pad", since=2)
+def pad_by_attributes(
+    b: GraphBuilder, x: Value, *, pads: tuple[int, ...], mode: str = "constant", value: float = 0.0
+) -> Value:
+    before, after = _widths(x, pads, None)
+    return pad_constant(b, x, before, after, value) if mode == "constant" else pad_repeating(b, x, before, after, mode)
+
+
+def _widths(x: Value, pads: tuple[int, ...], axes: Any) -> tuple[list[int], list[int]]:
+    """
+    Returns the widths before and after each dimension. Raises `ConversionError` where they leave less than nothing.
+
+    One side may cut more than there is. Nothing of the data is left then, and the other side is that much shorter.
+    """
+    before, after = [0] * x.rank, [0] * x.rank
+    along = padded_axes(x, len(pads), axes)
+    for number, axis in enumerate(along):
+        before[axis], after[axis] = pads[number], pads[number + len(along)]
+    for axis, size in enumerate(x.shape):
+        if size is None:
+            continue
+        left = size + before[axis] + after[axis]
+        if left < 0:
+            raise ConversionError(f"pads leave {left} elements of dimension {axis} of {x.shaped}, expected at least 0")
+        if min(before[axis], after[axis]) < -size:
+            before[axis], after[axis] = -size, left
+    return before, after
+
+
+def padded_axes(x: Value, count: int, axes: Any) -> tuple[int, ...]:
+    """Returns the dimensions that `count` pads are for. Raises `ConversionError` unless each of them has two."""
+    along = tuple(range(x.rank)) if axes is None else ints(axes)
+    if any(not -x.rank <= axis < x.rank for axis in along):
+        raise ConversionError(f"axes are {list(along)}, expected {-x.rank} to {x.rank - 1} for {x.shaped}")
+    if count != 2 * len(along):
+        raise ConversionError(f"there are {count} pads, expected two for each of the axes {list(along)}")
+    return tuple(axis % x.rank for axis in along)
 
 
 def padded_with(b: GraphBuilder, x: Value, value: Any, padded: Callable[[Value, Any], Value]) -> Value:

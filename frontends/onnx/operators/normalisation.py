@@ -48,6 +48,25 @@ def batch_normalization(
     return _normalised(b, x, weight, bias, mean, variance, epsilon)
 
 
+@converter("BatchNormalization", since=7)
+def batch_normalization_of_channels(
+    b: GraphBuilder,
+    x: Value,
+    weight: Value,
+    bias: Value,
+    mean: Value,
+    variance: Value,
+    *,
+    epsilon: float = 1e-5,
+    momentum: float = 0.9,
+    spatial: int = 1,
+) -> Value:
+    """Normalises for inference. `momentum` is for training, which is told from it by outputs that have names."""
+    if spatial != 1:
+        raise ConversionError(f"spatial is {spatial}, expected 1: a mean and a variance for each channel")
+    return _normalised(b, x, weight, bias, mean, variance, epsilon)
+
+
 def _normalised(
     b: GraphBuilder, x: Value, weight: Value, bias: Value, mean: Value, variance: Value, epsilon: float
 ) -> Value:

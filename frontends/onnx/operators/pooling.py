@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import reduce
 from itertools import product
-from math import prod
+from math import inf, prod
 from typing import Any
 
 import numpy as np
@@ -106,7 +106,9 @@ def global_lp_pool(b: GraphBuilder, x: Value, *, p: float = 2) -> Value:
 
 
 def powered(b: GraphBuilder, x: Value, p: float) -> Value:
-    """`|x|^p`."""
+    """`|x|^p`. Raises `ConversionError` unless `p` is a number above 0."""
+    if not 0 < p < inf:
+        raise ConversionError(f"p is {p:g}, expected a number above 0")
     if p == 1:
         return b.abs(x)
     return b.square(x) if p == 2 else b.power(b.abs(x), float(p))

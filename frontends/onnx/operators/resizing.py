@@ -4,7 +4,8 @@ Resize and Upsample: per axis a table of which elements each element of the resu
 
 from __future__ import annotations
 
-from typing import Any
+from math import inf
+from typing import Any, Final
 
 import numpy as np
 
@@ -18,6 +19,9 @@ from .dynamic import entries
 from .movement import ints
 from .resizing_sizes import along_unknown, repeated, scaled, times_of
 from .resizing_tables import Line, Sampling, is_repetition, nearest_indices, places_of, table_of
+
+MOST_PLACES: Final = 2**31
+"""The most elements of an axis after resizing. There is a table of where each of them comes from."""
 
 
 @converter("Resize", since=18)
@@ -48,7 +52,7 @@ def resize(
         bool(antialias),
         extrapolation_value,
     )
-    factors = _numbers(scales)
+    factors = _scales(scales)
     extents = None if sizes is None or not _numbers(sizes) else ints(sizes)
     if (extents is None) == (not factors):
         raise ConversionError("scales and sizes are both given or both missing, expected one of them")
@@ -145,12 +149,12 @@ def resize_11(
 @converter("Upsample", since=9)
 def upsample(b: GraphBuilder, x: Value, scales: Known, *, mode: str = "nearest") -> Value:
     """Resizes as the first versions do: `place = i / scale`, and the nearest element is the one before."""
-    return _upsampled(b, x, _numbers(scales), mode)
+    return _upsampled(b, x, _scales(scales), mode)
 
 
 @converter("Upsample", since=7)
 def upsample_by_attribute(b: GraphBuilder, x: Value, *, scales: tuple[float, ...], mode: str = "nearest") -> Value:
-    return _upsampled(b, x, tuple(scales), mode)
+    return _upsampled(b, x, _scales(np.array(scales)), mode)
 
 
 def _upsampled(b: GraphBuilder, x: Value, scales: tuple[float, ...], mode: str) -> Value:
@@ -165,6 +169,14 @@ def _upsampled(b: GraphBuilder, x: Value, scales: tuple[float, ...], mode: str) 
 
 def _numbers(array: Any) -> tuple[float, ...]:
     return () if array is None else tuple(float(each) for each in array.reshape(-1))
+
+
+def _scales(array: Any) -> tuple[float, ...]:
+    """Returns scales. Raises `ConversionError` for one that is not above 0, or not finite."""
+    found = _numbers(array)
+    if any(not 0 < scale < inf for scale in found):
+        raise ConversionError(f"scales are {list(found)}, expected finite numbers above 0")
+    return found
 
 
 def _shared_scale(x: Value, along: tuple[int, ...], sizes: tuple[int, ...] | None, policy: str) -> float | None:
@@ -191,6 +203,8 @@ def resized(b: GraphBuilder, x: Value, lines: dict[int, Line], sampling: Samplin
     for axis, line in lines.items():
         if (line.scale or 1) <= 0 or (line.size == 0 and line.wanted):
             raise ConversionError(f"axis {axis} of {line.size} elements has the scale {line.scale}")
+        if not isinstance(line.wanted, Size) and line.wanted > MOST_PLACES:
+            raise ConversionError(f"axis {axis} would have {line.wanted:.6g} elements, expected at most 2^31")
     dtype = x.dtype
     if sampling.mode != "nearest" and not dtype.startswith(("f", "b")):
         x = b.astype(x, dtype="f32" if dtype in ("i8", "ui8", "i16", "ui16") else "f64")

@@ -11,7 +11,7 @@ from ..emitting.sizes import extents_of
 from ..errors import ConversionError
 from ..registry import converter
 from ..value import Value
-from .loops import Turned, Turns, cost_of, inputs_of_body
+from .loops import Turned, Turns, check_results_of_body, cost_of, inputs_of_body
 
 if TYPE_CHECKING:
     from onnx import GraphProto
@@ -66,6 +66,7 @@ def _scanned(b: GraphBuilder, state: list[Value], scanned: list[Value], body: Gr
         )
     count = known.pop() if known else extents_of(scanned[0])[0]
     names = inputs_of_body(body, len(state) + len(scanned))
+    check_results_of_body(body, len(state))
 
     def turn(number: Value, values: list[Value]) -> Turned:
         slices = [_slice(b, x, number) for x in scanned]

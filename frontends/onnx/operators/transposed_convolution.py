@@ -55,6 +55,11 @@ def conv_transpose(
     more = output_padding or (0,) * rank
     if len(more) != rank or (output_shape is not None and len(output_shape) != rank):
         raise ConversionError(f"output_padding or output_shape do not have {rank} entries")
+    limits = [max(pair) for pair in zip(window.strides, window.dilations, strict=True)]
+    if any(not 0 <= padding < limit for padding, limit in zip(more, limits, strict=True)):
+        raise ConversionError(
+            f"output_padding is {list(more)}, expected less than {limits}, the greater of stride and dilation"
+        )
     directions: list[Direction] = []
     for number, size in enumerate(x.shape[2:]):
         wanted = None if output_shape is None else output_shape[number]

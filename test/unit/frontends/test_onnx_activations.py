@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+import stepwell
 from hypothesis import given
 from hypothesis import strategies as st
-from onnx_one_node import expected, run, text_of
+from onnx_one_node import by_onnxruntime, expected, model_of, run, text_of
 from stepwell.frontends import OnnxError
 
 Array = np.ndarray[Any, Any]
@@ -124,10 +125,21 @@ def test_integers_shrink(dtype: str, bias: float, lambd: float) -> None:
     np.testing.assert_array_equal(found, wanted.astype(np.int64).astype(dtype))
 
 
-def test_integers_shrink_by_whole_numbers() -> None:
-    message = r"lambd is 0.5 and bias 0.25, expected lambd >= 0 and a whole bias for integers"
+@pytest.mark.parametrize("dtype", ["int8", "int16", "uint16", "int32"])
+@pytest.mark.parametrize(("bias", "lambd"), [(1.5, 0.5), (0.25, 2.0), (1.5, 1.75), (-0.75, 0.5), (0.5, -1.5)])
+def test_integers_shrink_by_fractions(dtype: str, bias: float, lambd: float) -> None:
+    """The fraction of the sum is cut off."""
+    x = np.arange(2 if dtype == "uint16" else -5, 9).astype(dtype)
+    (found,) = run("Shrink", {"x": x}, version=9, bias=bias, lambd=lambd)
+    (wanted,) = by_onnxruntime(model_of("Shrink", {"x": x}, version=9, bias=bias, lambd=lambd), {"x": x})
+    assert found.dtype == wanted.dtype
+    np.testing.assert_array_equal(found, wanted)
+
+
+def test_integers_of_64_bits_shrink_by_whole_numbers() -> None:
+    message = r"lambd is 0.5 and bias 0.25, expected lambd >= 0 and a whole bias for integers of 64 bits"
     with pytest.raises(OnnxError, match=message):
-        text_of("Shrink", {"x": np.zeros(4, np.int32)}, version=9, bias=0.25, lambd=0.5)
+        text_of("Shrink", {"x": np.zeros(4, np.int64)}, version=9, bias=0.25, lambd=0.5)
 
 
 @given(
@@ -160,6 +172,18 @@ def test_dropout_keeps_everything(version: int) -> None:
     found, mask = run("Dropout", {"x": x}, version=version, outputs=2)
     np.testing.assert_array_equal(found, x)
     assert mask.dtype == (np.float32 if version < 10 else np.bool_) and mask.all() and mask.shape == x.shape
+
+
+def test_the_ratio_of_dropout_may_be_an_input() -> None:
+    """Nothing asks for it outside training."""
+    inputs = {"x": np.arange(4, dtype=np.float32), "ratio": np.array(0.5, np.float32), "training": np.array(False)}
+    for known in (("training",), ()):
+        made = model_of("Dropout", inputs, version=13, known=known)
+        arrays = [array for name, array in inputs.items() if name not in known]
+        np.testing.assert_array_equal(stepwell.compile_onnx(made)(*arrays)[0], inputs["x"])
+    message = "training_mode is true, expected a model for inference\nhint: .*values=\\['ratio'\\]"
+    with pytest.raises(OnnxError, match=message):
+        stepwell.compile_onnx(made)(*arrays[:2], np.array(True))
 
 
 def test_dropout_of_training_is_refused_unless_nothing_is_dropped() -> None:

@@ -123,6 +123,10 @@ VALUES: dict[str, tuple[onnx.ModelProto, list[list[Array]]]] = {
         ),
         [[np.array(3)], [np.array(7)]],
     ),
+    "range of 16 bits": (
+        model([node("Range", "a b c", "y")], {name: (T.INT16, []) for name in "abc"}, kind=T.INT16),
+        [[np.array(each, np.int16) for each in numbers] for numbers in ((1, 9, 2), (5, -4, -3))],
+    ),
     "slice": (
         model(
             [node("Slice", "x b e", "y")],

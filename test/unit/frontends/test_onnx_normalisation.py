@@ -11,7 +11,7 @@ import pytest
 import stepwell
 from hypothesis import given
 from hypothesis import strategies as st
-from onnx_one_node import model_of, run, text_of
+from onnx_one_node import by_onnxruntime, model_of, run, text_of
 from stepwell.frontends import OnnxError
 
 Array = np.ndarray[Any, Any]
@@ -48,6 +48,16 @@ def test_layer_normalization_with_its_statistics(axis: int, dtype: str) -> None:
     assert result.dtype == x.dtype and mean.dtype == deviation.dtype == np.float32
     np.testing.assert_allclose(mean, m, rtol=1e-5, atol=1e-6)
     np.testing.assert_allclose(deviation, d, rtol=1e-5)
+
+
+@pytest.mark.parametrize("version", [7, 8, 9, 14])
+@pytest.mark.parametrize("shape", [(2, 3), (2, 3, 5), (1, 3, 4, 2)])
+def test_batch_normalization_for_inference(shape: tuple[int, ...], version: int) -> None:
+    inputs = {"x": normal(0, *shape), "w": normal(1, 3), "b": normal(2, 3), "m": normal(3, 3), "v": normal(4, 3) ** 2}
+    attributes = {"epsilon": 2**-10, "momentum": 0.5, **({"spatial": 1} if version < 9 else {})}
+    (found,) = run("BatchNormalization", inputs, version=version, **attributes)
+    (wanted,) = by_onnxruntime(model_of("BatchNormalization", inputs, version=version, **attributes), inputs)
+    np.testing.assert_allclose(found, wanted, rtol=2e-6, atol=2e-6)
 
 
 def test_statistics_are_computed_only_when_wanted() -> None:

@@ -176,7 +176,7 @@ def test_first_forms() -> None:
         ({"scales": [1, 2]}, "do not have one entry for each of 3 axes"),
         ({}, "scales and sizes are both given or both missing"),
         ({"scales": [1, 1, 2], "sizes": [1, 1, 2]}, "scales and sizes are both given or both missing"),
-        ({"scales": [1, 1, -2.0]}, "axis 2 of 4 elements has the scale -2"),
+        ({"scales": [1, 1, -2.0]}, r"scales are \[1.0, 1.0, -2.0\], expected finite numbers above 0"),
         (
             {"sizes": [1, 1, 2], "keep_aspect_ratio_policy": "fit"},
             "keep_aspect_ratio_policy is 'fit', expected stretch, not_larger or not_smaller",

@@ -55,6 +55,23 @@ def check(found: Sequence[Array], wanted: Sequence[Array]) -> None:
         np.testing.assert_allclose(one, other, rtol=1e-6, atol=1e-6)
 
 
+@pytest.mark.parametrize("donated", [(), ("x",)])
+def test_a_result_that_no_memory_holds(donated: tuple[str, ...]) -> None:
+    exe = stepwell.compile(
+        """
+        func.func @main(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<1099511627776x4xf32>) {
+          %0 = graph.negative %x : (tensor<4xf32>) -> tensor<4xf32>
+          %1 = graph.broadcast_to %0, shape = [1099511627776, 4]
+              : (tensor<4xf32>) -> tensor<1099511627776x4xf32>
+          func.return %0, %1 : tensor<4xf32>, tensor<1099511627776x4xf32>
+        }
+        """,
+        donate=donated,
+    )
+    with pytest.raises(ExecutionError, match="@main: error: no memory for result '.*1' of shape 1099511627776x4$"):
+        exe(np.zeros(4, np.float32))
+
+
 def test_a_result_is_the_array_that_was_given(step: stepwell.Executable) -> None:
     cache, new, place = arguments()
     wanted = expected(cache, new, place)
