@@ -30,7 +30,7 @@ The kinds of inputs, in order.
 """
 
 LARGE: Final = 200.0
-"""How many times the floats of `random` those of `large` are."""
+"""The floats of `large` are so many times those of `random`."""
 
 OPEN_SIZE: Final = 3
 """The value of an open size, where nothing says it."""
