@@ -145,6 +145,14 @@ MAXIMUM: Final = "stepwell.maximum"
 GRAIN: Final = "stepwell.grain"
 """About so many nanoseconds of work are one chunk of a parallel loop, for a block, then for the function around it."""
 
+DECIDED: Final = frozenset(
+    (TILING, PREPACKED, REASON, ROWS, ROWS_AT_ONCE, STRIP, SHARE, MAXIMUM, GRAIN),
+)
+"""
+What schedules and rules may decide about a block. Passes refuse a decision that does not fit, so that none of them
+changes what is computed.
+"""
+
 # Of a rounding (`arith.truncf`) and of an extension (`arith.extf`)
 
 IMPLIED: Final = "stepwell.implied"

@@ -82,11 +82,12 @@ class Reduction:
 
 def axes_of(axis: object) -> tuple[Axis, ...]:
     """Returns one axis or several as a tuple. Raises TEError for what is no axis."""
-    axes = tuple(axis) if isinstance(axis, list | tuple) else (axis,)
-    wrong = [each for each in axes if not isinstance(each, Axis)]
-    if wrong:
-        raise TEError(f"a reduction goes over {shortened(wrong[0])}, expected a te.reduce_axis, or several in a list")
-    return axes
+    axes: list[Axis] = []
+    for each in axis if isinstance(axis, list | tuple) else (axis,):
+        if not isinstance(each, Axis):
+            raise TEError(f"a reduction goes over {shortened(each)}, expected a te.reduce_axis, or several in a list")
+        axes.append(each)
+    return tuple(axes)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -8,6 +8,8 @@ from xdsl.irdl import IRDLOperation
 
 from ...analysis.loop_nests import body_ops
 from ...core.messages.articles import quoted
+from ...core.messages.diagnostics import did_you_mean
+from ...core.roles import DECIDED, NAMES, PREFIXES
 from ...dialects.schedule.ops import AnnotateOp, ParallelOp, UnrollOp, VectorizeOp
 from ...dialects.tensor_loop import BlockOp, ForOp, LoopOp
 from .dependences import Dependences, only_reduces
@@ -103,7 +105,8 @@ def annotate(target: ForOp | BlockOp, key: str, value: Attribute | int | str) ->
         key: The name of the attribute, in ASCII and with a prefix.
         value: An attribute, or a number or text that becomes one.
 
-    Legal for names with a prefix. A name without one would be a property of the loop or block, as `kind` is.
+    Legal for names with a prefix. A name without one would be a property of the loop or block, as `kind` is. Of the
+    prefixes of Stepwell, a block takes the names of the decisions that a plan makes, such as `stepwell.tiling`.
 
     Before and after `annotate(%i, "mypkg.grain", 4)`:
 
@@ -119,4 +122,16 @@ def annotate(target: ForOp | BlockOp, key: str, value: Attribute | int | str) ->
         refuse(f'"{key}" is a property of {quoted(target.name)}, expected another key', target)
     if "." not in key:
         refuse(f'the key "{key}" has no prefix, expected a name such as "mypkg.{key}"', target)
+    if key.startswith(PREFIXES):
+        _check_decided(target, key)
     target.attributes[key] = as_attribute(value)
+
+
+def _check_decided(target: ForOp | BlockOp, key: str) -> None:
+    """Refuses a key of Stepwell that is no decision: others switch checks off, or are without effect."""
+    if isinstance(target, ForOp):
+        refuse(f'a schedule cannot set "{key}" on a loop, expected a prefix of your own, as in "mypkg.key"', target)
+    if key not in DECIDED:
+        hint = None if key in NAMES else did_you_mean(key, DECIDED)
+        known = f"expected a prefix of your own, or one of {', '.join(sorted(DECIDED))}"
+        refuse(f'a schedule cannot set "{key}" on a block, {known}', target, hint=hint)

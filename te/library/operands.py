@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import wraps
 from inspect import CO_VARARGS
 from types import FunctionType
@@ -13,7 +12,7 @@ from ..tensor import Tensor
 from ..words import shortened
 
 
-def takes_tensors(function: Callable[..., Any]) -> Callable[..., Any]:
+def takes_tensors(function: Any) -> Any:
     """
     Returns a function of the library that raises TEError for what is no tensor where the annotation says `Tensor`.
 

@@ -115,6 +115,16 @@ def test_examples_of_the_pages(page: str, name: str, tmp_path: Path) -> None:
         ("block(%all..., spatial %i) {} => DECIDE", "a rest of arguments must be the last one of a block"),
         ("block(nest(%p) {}) {} => DECIDE", "a nest is no value"),
         ('block(spatial %i) {} => decide(%root, b = 1) because "s"', "a decision 'b' has no dialect, such as that of"),
+        (
+            'block(spatial %i) {} => decide(%root, stepwell.shaer = 0) because "s"',
+            "a rule cannot decide 'stepwell.shaer', expected a prefix of your own, or one of stepwell.grain, "
+            "stepwell.maximum, stepwell.prepacked, stepwell.reason, stepwell.rows, stepwell.rows_at_once, "
+            "stepwell.share, stepwell.strip, stepwell.tiling; did you mean 'stepwell.share'?",
+        ),
+        (
+            'block(spatial %i) {} => decide(%root, stepwell.unchecked = 0) because "s"',
+            "a rule cannot decide 'stepwell.unchecked', expected a prefix of your own",
+        ),
         ('block(spatial %i) {} => decide(%root) because "s"', "decides nothing, expected an attribute"),
         ('block(spatial %i) {} => decide(%root, 1) because "s"', "expected an attribute and its value, found '1'"),
         ('block(spatial %i) {} => decide(%i, a.b = 1) because "s"', "a decision is about a block, a nest or a kernel"),

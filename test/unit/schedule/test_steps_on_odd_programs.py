@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import stepwell
 from stepwell.core.messages.diagnostics import OperationError
 from stepwell.core.text.errors import diagnostic_of
 from stepwell.core.text.parsing import make_context, parse_text
-from stepwell.runtime.compile import compile as compile_program
 from stepwell.schedule.program.interactive import Schedule
+from xdsl.dialects.builtin import UnitAttr
 
 LAST = """
 tensor_loop.func @main(%A: memref<6x8xi32>) outs(%B: memref<6xi32>) {
@@ -41,4 +42,35 @@ def test_a_padded_spatial_axis_chooses_the_element_that_is_stored() -> None:
     )
     schedule.pad_to_tile(schedule.get_block("last", "main"), [4, 4])
     values = np.arange(48, dtype=np.int32).reshape(6, 8)
-    assert np.array_equal(compile_program(str(schedule.module))(values)[0], values[:, 7])
+    assert np.array_equal(stepwell.compile(str(schedule.module), cache=False)(values)[0], values[:, 7])
+
+
+BLOCK_KEYS = (
+    "expected a prefix of your own, or one of stepwell.grain, stepwell.maximum, stepwell.prepacked, stepwell.reason, "
+    "stepwell.rows, stepwell.rows_at_once, stepwell.share, stepwell.strip, stepwell.tiling"
+)
+
+
+@pytest.mark.parametrize(
+    ("key", "hint"),
+    [
+        ("stepwell.unchecked", None),
+        ("stepwell.tilng", "did you mean 'stepwell.tiling'?"),
+        ("schedule.foo", None),
+        ("tensor_loop.kind", None),
+        ("graph.primitive", None),
+    ],
+)
+def test_a_schedule_sets_no_attribute_that_passes_read_except_decisions(key: str, hint: str | None) -> None:
+    schedule = schedule_of(LAST)
+    block = schedule.get_block("last", "main")
+    with pytest.raises(OperationError) as refused:
+        schedule.annotate(block, key, UnitAttr())
+    assert refusal(refused.value) == (f'a schedule cannot set "{key}" on a block, {BLOCK_KEYS}', hint)
+    schedule.annotate(block, "mypkg.key", UnitAttr())
+    schedule.annotate(block, "stepwell.grain", 5000)
+    with pytest.raises(OperationError) as refused:
+        schedule.annotate(schedule.get_loops(block)[0], "stepwell.grain", 5000)
+    message = 'a schedule cannot set "stepwell.grain" on a loop, expected a prefix of your own, as in "mypkg.key"'
+    assert refusal(refused.value) == (message, None)
+    stepwell.parse(str(schedule.module))
