@@ -239,6 +239,24 @@ EFFECTS = [
         "'tensor_loop.block': block \"b\" reads 64 to 127 of dimension 0 of %A, which has 64 elements|"
         "hint: a region is part of its buffer",
     ),
+    *(
+        (
+            block("%a = memref.load %A[%vi] : memref<64xf32>", more=f"reads(%A[{region}])"),
+            f"'tensor_loop.block': block \"b\" reads {found} of dimension 0 of %A, which has 64 elements|"
+            "hint: a region is part of its buffer",
+        )
+        for region, found in (("%vi:2", "63 to 64"), ("%vi:100", "63 to 162"), ("%vi - 5:70", "-5 to 64"))
+    ),
+    (
+        block(
+            "memref.store %x, %T[%vi] : memref<64xf32>",
+            more="writes(%T[%vi:4])",
+            axes="%vi in 64 = %i * 7",
+            loops="%i in 10",
+        ),
+        "'tensor_loop.block': block \"b\" writes 63 to 66 of dimension 0 of %T, which has 64 elements|"
+        "hint: a region is part of its buffer",
+    ),
     (
         block("memref.store %x, %T[%c0] : memref<64xf32>", loops="%i in 64 parallel"),
         "7:7: error: 'memref.store': the iterations of the parallel loop at line 3 are not proven "
@@ -292,6 +310,18 @@ def test_an_effect_that_is_plainly_wrong(text: str, expected: str) -> None:
 
 
 RIGHT = {
+    "a region that ends with its buffer": block(
+        "%a = memref.load %A[%vi] : memref<64xf32>",
+        axes="%vi in 63 = %i",
+        loops="%i in 63",
+        more="reads(%A[%vi:2])",
+    ),
+    "a region that a predicate keeps inside": block(
+        "%a = memref.load %A[%vi] : memref<64xf32>", more="where(%i < 63) reads(%A[%vi:2])"
+    ),
+    "a block that never runs": block(
+        "%a = memref.load %A[%vi] : memref<64xf32>", axes="%vi in 64 = %i + 64", more="where(%i + 64 < 64)"
+    ),
     "a loop that never runs": block("memref.store %x, %S[%vi] : memref<8xf32>", axes="%vi in 0 = %i", loops="%i in 0"),
     "a condition that leaves it out": block(
         "%c8 = arith.constant 8 : index\n%in = arith.cmpi ult, %vi, %c8 : index\n"

@@ -21,6 +21,32 @@ tensor_loop.func @main(%A: memref<6x8xi32>) outs(%B: memref<6xi32>) {
   }
 }"""
 
+NEGATIVE = """
+tensor_loop.func @main(%A: memref<8x32xi32>) outs(%B: memref<8x32xi32>) {
+  tensor_loop.grid (%x, %y) in (8, 32) {
+    tensor_loop.block "neg" spatial(%vx in 8 = %x, %vy in 32 = %y) {
+      %u = memref.load %A[%vx, %vy] : memref<8x32xi32>
+      memref.store %u, %B[%vx, %vy] : memref<8x32xi32>
+    }
+  }
+}"""
+
+ROWS = """
+tensor_loop.func @main(%A: memref<6x8xi32>) outs(%B: memref<6xi32>) {
+  tensor_loop.grid (%i, %k) in (6, 8) {
+    tensor_loop.block "m" spatial(%v in 6 = %i) reduce(%r in 8 = %k) {
+      init {
+        %z = arith.constant 9 : i32
+        memref.store %z, %B[%v] : memref<6xi32>
+      }
+      %a = memref.load %A[%v, %r] : memref<6x8xi32>
+      %b = memref.load %B[%v] : memref<6xi32>
+      %t = arith.addi %b, %a : i32
+      memref.store %t, %B[%v] : memref<6xi32>
+    }
+  }
+}"""
+
 
 def schedule_of(text: str) -> Schedule:
     return Schedule(parse_text(make_context(), text, "f.mlir"))
@@ -74,3 +100,11 @@ def test_a_schedule_sets_no_attribute_that_passes_read_except_decisions(key: str
     message = 'a schedule cannot set "stepwell.grain" on a loop, expected a prefix of your own, as in "mypkg.key"'
     assert refusal(refused.value) == (message, None)
     stepwell.parse(str(schedule.module))
+
+
+def test_a_part_of_a_loop_may_never_run() -> None:
+    schedule = schedule_of(NEGATIVE)
+    (rows, _) = schedule.get_loops(schedule.get_block("neg", "main"))
+    schedule.loop_partition(schedule.split(rows, [5, 3])[0], [3])
+    values = np.arange(256, dtype=np.int32).reshape(8, 32)
+    assert np.array_equal(stepwell.compile(str(schedule.module), cache=False)(values)[0], values)
