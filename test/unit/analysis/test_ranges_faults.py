@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
+import stepwell
 from stepwell.core.ir.verification import VerificationError
 from stepwell.core.text.parsing import parse
 
@@ -370,3 +372,47 @@ RIGHT = {
 @pytest.mark.parametrize("name", RIGHT)
 def test_what_is_not_plainly_wrong_is_valid(name: str) -> None:
     parse(RIGHT[name])
+
+
+SUM_BEFORE_COPY = """
+tensor_loop.func @main(%A: memref<5x{n}xi32>) outs(%B: memref<5xi32>) {{
+  %T = tensor_loop.alloc : memref<5xi32>
+  tensor_loop.grid (%i, %k) in (5, {n}) {{
+    tensor_loop.block "sum" spatial(%v in 5 = %i) reduce(%r in {n} = %k) {where} {{
+      init {{
+        %z = arith.constant 9 : i32
+        memref.store %z, %T[%v] : memref<5xi32>
+      }}
+      %a = memref.load %A[%v, %r] : memref<5x{n}xi32>
+      %b = memref.load %T[%v] : memref<5xi32>
+      %t = arith.addi %b, %a : i32
+      memref.store %t, %T[%v] : memref<5xi32>
+    }}
+  }}
+  tensor_loop.grid (%i) in (5) {{
+    tensor_loop.block "copy" spatial(%v in 5 = %i) {{
+      %b = memref.load %T[%v] : memref<5xi32>
+      memref.store %b, %B[%v] : memref<5xi32>
+    }}
+  }}
+}}"""
+
+
+@pytest.mark.parametrize(
+    ("n", "where", "expected"),
+    [
+        (0, "", [9, 9, 9, 9, 9]),
+        (2, "where(%k < 0)", [9, 9, 9, 9, 9]),
+        (2, "where(%i + %k < 3)", [11, 11, 10, 9, 9]),
+    ],
+)
+def test_an_init_writes_where_nothing_is_added(n: int, where: str, expected: list[int]) -> None:
+    text = SUM_BEFORE_COPY.format(n=n, where=where)
+    for level in (0, 3):
+        (found,) = stepwell.compile(text, opt_level=level, cache=False)(np.ones((5, n), np.int32))
+        assert found.tolist() == expected
+
+
+def test_an_init_does_not_write_outside_of_the_predicate_on_spatial_axes() -> None:
+    shown = refused(SUM_BEFORE_COPY.format(n=2, where="where(%i < 3)"))
+    assert "element [4] of %T is read, but nothing has written it" in shown

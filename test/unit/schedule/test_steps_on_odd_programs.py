@@ -108,3 +108,54 @@ def test_a_part_of_a_loop_may_never_run() -> None:
     schedule.loop_partition(schedule.split(rows, [5, 3])[0], [3])
     values = np.arange(256, dtype=np.int32).reshape(8, 32)
     assert np.array_equal(stepwell.compile(str(schedule.module), cache=False)(values)[0], values)
+
+
+def test_a_loop_around_a_block_that_holds_a_reduction_is_cut() -> None:
+    schedule = schedule_of(ROWS)
+    i, k = schedule.get_loops(schedule.get_block("m", "main"))
+    schedule.blockize(k)
+    schedule.loop_partition(i, [2])
+    values = np.arange(48, dtype=np.int32).reshape(6, 8)
+    assert np.array_equal(stepwell.compile(str(schedule.module), cache=False)(values)[0], values.sum(1) + 9)
+
+
+INNER = """
+tensor_loop.func @main(%A: memref<6x8xi32>) outs(%B: memref<6xi32>) {
+  tensor_loop.for %i in 6 {
+    tensor_loop.for %k in 8 {
+      tensor_loop.block "outer" spatial(%u in 6 = %i) reduce(%q in 8 = %k) {
+        tensor_loop.block "m" spatial(%v in 6 = %u) reduce(%r in 8 = %q) {
+          init {
+            %z = arith.constant 9 : i32
+            memref.store %z, %B[%v] : memref<6xi32>
+          }
+          %a = memref.load %A[%v, %r] : memref<6x8xi32>
+          %b = memref.load %B[%v] : memref<6xi32>
+          %t = arith.addi %b, %a : i32
+          memref.store %t, %B[%v] : memref<6xi32>
+        }
+      }
+    }
+  }
+}"""
+
+
+def test_a_loop_that_the_init_of_an_inner_block_runs_by_is_not_cut() -> None:
+    schedule = schedule_of(INNER)
+    _, k = schedule.get_loops(schedule.get_block("outer", "main"))
+    with pytest.raises(OperationError) as refused:
+        schedule.loop_partition(k, [2])
+    assert refusal(refused.value) == (
+        'the reduce axes of block "m" depend on loops outside of the block around it',
+        "decompose_reduction first",
+    )
+
+
+@pytest.mark.parametrize("which", [0, 1])
+def test_an_empty_reduction_is_factored(which: int) -> None:
+    empty = ROWS.replace("6x8", "6x0").replace("(6, 8)", "(6, 0)").replace("in 8", "in 0")
+    schedule = schedule_of(empty)
+    _, k = schedule.get_loops(schedule.get_block("m", "main"))
+    schedule.rfactor(schedule.split(k, [None, 2])[which], 1)
+    (found,) = stepwell.compile(str(schedule.module), cache=False)(np.zeros((6, 0), np.int32))
+    assert np.array_equal(found, np.full(6, 9))
