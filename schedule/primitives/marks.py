@@ -7,14 +7,17 @@ from xdsl.ir import Attribute
 from xdsl.irdl import IRDLOperation
 
 from ...analysis.loop_nests import body_ops
+from ...analysis.ranges.accesses import Accesses
+from ...analysis.ranges.races import Race, races
 from ...core.messages.articles import quoted
 from ...core.messages.diagnostics import did_you_mean
 from ...core.roles import DECIDED, NAMES, PREFIXES
 from ...dialects.schedule.ops import AnnotateOp, ParallelOp, UnrollOp, VectorizeOp
 from ...dialects.tensor_loop import BlockOp, ForOp, LoopOp
+from ...dialects.tensor_loop.syntax import value_name
 from .dependences import Dependences, only_reduces
 from .errors import refuse
-from .nests import loop_name
+from .nests import function_of, loop_name
 from .steps import as_attribute, step
 
 MOST_UNROLLED = 1024
@@ -82,7 +85,8 @@ def parallel(loop: ForOp) -> None:
     Args:
         loop: A serial loop.
 
-    Legal for a loop whose iterations do not depend on each other.
+    Legal for a loop whose iterations do not depend on each other, as far as the verifier proves that. It knows less of
+    a loop that comes from a fused one.
 
     Before and after `parallel(%i)`:
 
@@ -92,7 +96,25 @@ def parallel(loop: ForOp) -> None:
     blame = Dependences(loop).blame(loop)
     if blame is not None:
         refuse(f"{loop_name(loop)} cannot run in parallel: {blame.reason}", loop, blame.op)
+    before = loop.kind
     _set_kind(loop, "parallel")
+    race = _race(loop)
+    if race is not None:
+        loop.kind = before
+        name = value_name(race.buffer)
+        refuse(
+            f"{loop_name(loop)} cannot run in parallel: it is not proven that its iterations touch different elements "
+            f"of {name}",
+            loop,
+            hint="mark another loop of the nest, or mark it before loops are fused",
+        )
+
+
+def _race(loop: ForOp) -> Race | None:
+    """Returns two accesses in a parallel loop that the verifier refuses. What a step leaves has to verify."""
+    accesses = Accesses()
+    found = list(accesses.of(function_of(loop)))
+    return next((race for race in races(accesses, found) if race.loop is loop), None)
 
 
 @step(AnnotateOp)

@@ -159,3 +159,21 @@ def test_an_empty_reduction_is_factored(which: int) -> None:
     schedule.rfactor(schedule.split(k, [None, 2])[which], 1)
     (found,) = stepwell.compile(str(schedule.module), cache=False)(np.zeros((6, 0), np.int32))
     assert np.array_equal(found, np.full(6, 9))
+
+
+def test_a_loop_is_parallel_where_the_verifier_proves_it() -> None:
+    schedule = schedule_of(NEGATIVE)
+    block = schedule.get_block("neg", "main")
+    outer, inner = schedule.split(schedule.fuse(*schedule.get_loops(block)), [2, None])
+    schedule.reorder(inner, outer)
+    before = str(schedule.module)
+    with pytest.raises(OperationError) as refused:
+        schedule.parallel(inner)
+    assert refusal(refused.value) == (
+        "%xy1 cannot run in parallel: it is not proven that its iterations touch different elements of %B",
+        "mark another loop of the nest, or mark it before loops are fused",
+    )
+    assert str(schedule.module) == before
+    schedule.reorder(outer, inner)
+    schedule.parallel(outer)
+    stepwell.parse(str(schedule.module))
