@@ -224,12 +224,18 @@ def _check_paddable(block: BlockOp, grown: set[int]) -> None:
             refuse(f"{block_name(block)} computes with {value_name(block.axes[axis])}, which is padded", block)
         if block.kinds[axis] == "reduce" and not _adds_zeros(block, axis):
             refuse(f"padding {value_name(block.axes[axis])} would change the reduction of {block_name(block)}", block)
+    _check_axes_store(block, grown)
+
+
+def _check_axes_store(block: BlockOp, grown: set[int]) -> None:
+    """Refuses a padded spatial axis that does not choose the element that is stored."""
     chosen = axes_at(block, only_store(block).indices, only_store(block).memref)
     for axis in grown - set(chosen):
         if block.kinds[axis] == "spatial":
             # The iterations in the padding come last, so what they write into the same element would stay.
+            name = value_name(block.axes[axis])
             refuse(
-                f"{block_name(block)} writes the same elements for each {value_name(block.axes[axis])}, which is padded",
+                f"{block_name(block)} writes the same elements for each {name}, which is padded",
                 block,
                 hint="a padded spatial axis is an index of the store",
             )
