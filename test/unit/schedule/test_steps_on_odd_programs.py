@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 import stepwell
@@ -177,3 +179,26 @@ def test_a_loop_is_parallel_where_the_verifier_proves_it() -> None:
     schedule.reorder(outer, inner)
     schedule.parallel(outer)
     stepwell.parse(str(schedule.module))
+
+
+@pytest.mark.parametrize("mapping", ["(d0, d1) -> (d1, d0)", "affine_map<(x, y) -> (y, x)>"])
+def test_a_map_may_be_text(mapping: Any) -> None:
+    schedule = schedule_of(NEGATIVE)
+    schedule.transform_layout(schedule.get_block("neg", "main"), "read", 0, mapping)
+    assert "memref<32x8xi32>" in str(schedule.module)
+    assert "by affine_map<(d0, d1) -> (d1, d0)>" in str(schedule.program())
+
+
+@pytest.mark.parametrize(
+    ("mapping", "message"),
+    [
+        ("(d0, d1) -> (d2)", "'(d0, d1) -> (d2)' is no affine map, expected one such as '(i, j) -> (j, i)'"),
+        ("f32", "'f32' is no affine map, expected one such as '(i, j) -> (j, i)'"),
+        (3, "3 is no affine map, expected one or its text, such as '(i, j) -> (j, i)'"),
+    ],
+)
+def test_what_is_no_map_is_refused(mapping: Any, message: str) -> None:
+    schedule = schedule_of(NEGATIVE)
+    with pytest.raises(TypeError) as refused:
+        schedule.transform_layout(schedule.get_block("neg", "main"), "read", 0, mapping)
+    assert str(refused.value) == message
