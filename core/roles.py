@@ -145,6 +145,14 @@ MAXIMUM: Final = "stepwell.maximum"
 GRAIN: Final = "stepwell.grain"
 """About so many nanoseconds of work are one chunk of a parallel loop, for a block, then for the function around it."""
 
+DECIDED: Final = frozenset(
+    (TILING, PREPACKED, REASON, ROWS, ROWS_AT_ONCE, STRIP, SHARE, MAXIMUM, GRAIN),
+)
+"""
+What schedules and rules may decide about a block. Passes refuse a decision that does not fit, so that none of them
+changes what is computed.
+"""
+
 # Of a rounding (`arith.truncf`) and of an extension (`arith.extf`)
 
 IMPLIED: Final = "stepwell.implied"
@@ -231,13 +239,6 @@ NAMES: Final = frozenset(
     if name.isupper() and isinstance(value, str) and value.startswith(PREFIXES)
 )
 """All of these names. A name that is none of them is a slip of the pen, and would be without effect."""
-
-
-def is_misspelt(name: str) -> bool:
-    """Returns whether a name begins as those of our attributes, and is none of them."""
-    return name.startswith(PREFIXES) and name not in NAMES
-
-
 FLAGS: Final = frozenset(
     (
         *(APART, DONATED, EFFECTS, IN_PLACE, NOALIAS, PARALLEL),

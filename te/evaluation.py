@@ -15,12 +15,13 @@ from typing import Any, Protocol
 import numpy as np
 
 from . import dtypes, numeric
-from .expr import Axis, Binary, Compare, Const, Expr, TEError, Unary, Var
+from .expr import Axis, Binary, Compare, Const, Expr, TEError, Unary, Var, const
 from .lines import line_of
 from .nodes import BitCast, Cast, Check, FusedMultiplyAdd, Select
 from .numeric import Array, dtype_of, numpy_dtype
 from .reductions import Reducer, ReductionResult, post_order
 from .tensor import Compute, Dim, Load, Tensor, placeholder, results_of, stages
+from .words import listed, shortened
 
 MEMORY_LIMIT = 64 * 2**20
 """The most bytes that the intermediate values of one block may take."""
@@ -37,15 +38,20 @@ def evaluate(outputs: Sequence[Tensor], inputs: Mapping[Tensor | Var, Array]) ->
     """
     Returns the values of `outputs`, given those of the placeholders and of the `te.var`s that are no sizes.
 
-    Raises CheckFailed when a check does not hold. Raises TEError for an array that is missing or has another shape or
-    type, for a symbolic size that no input fixes, and for an index outside a tensor.
+    Raises CheckFailed when a check does not hold. Raises TEError for outputs that are no list of tensors, for an array
+    that is missing or has another shape or type, for a symbolic size that no input fixes, for an index outside a
+    tensor, and for selections that are nested too deeply.
     """
+    wanted = listed(outputs, "te.evaluate")
+    for output in wanted:
+        if not isinstance(output, Tensor):
+            raise TEError(f"te.evaluate takes a list of tensors, one of them is {shortened(output)}")
     with np.errstate(all="ignore"):
         given = {tensor: array for tensor, array in inputs.items() if isinstance(tensor, Tensor)}
         sizes = _bind_sizes(given)
         for scalar, number in inputs.items():
             if isinstance(scalar, Var):
-                sizes.setdefault(scalar, numpy_dtype(scalar.type).type(number))
+                sizes.setdefault(scalar, _number(scalar, number))
         arrays: dict[tuple[int, int], Array] = {}
 
         def value_of(tensor: Tensor) -> Array:
@@ -55,10 +61,13 @@ def evaluate(outputs: Sequence[Tensor], inputs: Mapping[Tensor | Var, Array]) ->
                 raise TEError(f"no array is given for placeholder '{tensor.name}'")
             return given[tensor]
 
-        for stage in stages(*outputs):
-            for index, array in enumerate(_evaluate_stage(stage, value_of, sizes)):
-                arrays[id(stage), index] = array
-        return [np.array(value_of(output)) for output in outputs]
+        for stage in stages(*wanted):
+            try:
+                found = _evaluate_stage(stage, value_of, sizes)
+            except RecursionError:
+                raise TEError(f"the selections and checks of stage '{stage.name}' are nested too deeply") from None
+            arrays.update({(id(stage), index): array for index, array in enumerate(found)})
+        return [np.array(value_of(output)) for output in wanted]
 
 
 class HasTensorSemantics(Protocol):
@@ -79,10 +88,20 @@ def expressions_of(op: HasTensorSemantics, arrays: Sequence[Array]) -> tuple[Seq
     return operands, results_of(op, operands)
 
 
+def _number(variable: Var, number: Any) -> np.generic:
+    """Returns the value given for a variable in its type. Raises TEError for what the type cannot hold."""
+    found = np.asarray(number)
+    if found.ndim or found.dtype.kind not in "biuf":
+        raise TEError(f"the value of '{variable.name}' is {shortened(number)}, expected a number of {variable.type}")
+    return numpy_dtype(variable.type).type(const(found.item(), variable.type).value)
+
+
 def _bind_sizes(inputs: Mapping[Tensor, Array]) -> dict[Expr, Any]:
     """Returns the values of the variables that are sizes of inputs."""
     sizes: dict[Expr, Any] = {}
     for tensor, array in inputs.items():
+        if not isinstance(array, np.ndarray | np.generic):
+            raise TEError(f"the array of '{tensor.name}' is {shortened(array)}, expected an array of NumPy")
         if array.ndim != tensor.rank or array.dtype != numpy_dtype(tensor.dtype):
             raise TEError(
                 f"the array of '{tensor.name}' has {array.ndim} dimensions of {array.dtype}, expected {tensor.rank} of "

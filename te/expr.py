@@ -126,11 +126,15 @@ class Expr:
 
 def _is_size(expr: Expr) -> bool:
     """Returns whether an expression is a symbolic size, without an axis or a load. Shapes have these beside numbers."""
-    return (
-        expr.dtype == "index"
-        and (isinstance(expr, Const | Var) or bool(expr.operands))
-        and all(map(_is_size, expr.operands))
-    )
+    seen: set[Expr] = set()
+    stack = [expr]
+    while stack:
+        node = stack.pop()
+        if node.dtype != "index" or not (isinstance(node, Const | Var) or node.operands):
+            return False
+        stack += [each for each in node.operands if each not in seen]
+        seen.update(node.operands)
+    return True
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -297,15 +301,30 @@ def as_expr(value: Expr | Number, dtype: str) -> Expr:
 
 
 def const(value: Number, dtype: str) -> Const:
-    """Returns the literal `value` of type `dtype`. Raises TEError when an integer type cannot hold it."""
+    """
+    Returns the literal `value` of type `dtype`.
+
+    Raises TEError when the type cannot hold it, and for an element type that there is not.
+    """
+    if (reason := dtypes.unknown_type(dtype)) is not None:
+        raise TEError(reason)
     if dtypes.is_float(dtype):
-        return Const(float(value), dtype)
+        return Const(_float(value, dtype), dtype)
     if dtype == "i1":
+        if value not in (0, 1):
+            raise TEError(f"{value!r} is not a value of i1, which holds False and True")
         return Const(bool(value), dtype)
     low, high = dtypes.integer_range(dtype)
     if not hasattr(value, "__index__") or not low <= value <= high:
         raise TEError(f"{value!r} is not a value of {dtype}, which holds the integers {low} to {high}")
     return Const(int(value), dtype)
+
+
+def _float(value: Number, dtype: str) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError, OverflowError):
+        raise TEError(f"{shortened(value)} is not a value of {dtype}, expected a number that f64 can hold") from None
 
 
 def _same_type(lhs: Expr | Number, rhs: Expr | Number) -> tuple[Expr, Expr]:

@@ -11,20 +11,30 @@ Line = tuple[Axis | None, int, int]
 def line_of(index: Expr) -> Line | None:
     """
     Returns `(axis, factor, offset)` of an index that is affine in one axis. A constant has no axis. Any other index
-    gives `None`.
+    gives `None`. Does not recurse.
     """
-    match index:
-        case Const():
-            return None, 0, int(index.value)
-        case Axis():
-            return index, 1, 0
-        case Binary("add" | "sub" | "mul" as function, lhs, rhs):
-            left, right = line_of(lhs), line_of(rhs)
-            if left is None or right is None:
+    known: dict[Expr, Line] = {}
+    stack = [index]
+    while stack:
+        node = stack[-1]
+        match node:
+            case Const():
+                known[node] = None, 0, int(node.value)
+            case Axis():
+                known[node] = node, 1, 0
+            case Binary("add" | "sub" | "mul" as function, lhs, rhs):
+                missing = [each for each in (rhs, lhs) if each not in known]
+                if missing:
+                    stack += missing
+                    continue
+                line = _join(function, known[lhs], known[rhs])
+                if line is None:
+                    return None
+                known[node] = line
+            case _:
                 return None
-            return _join(function, left, right)
-        case _:
-            return None
+        stack.pop()
+    return known[index]
 
 
 def _join(function: str, left: Line, right: Line) -> Line | None:

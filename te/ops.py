@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from . import dtypes
-from .expr import Axis, Const, Expr, Number, Unary, Var, _same_type, binary, compare, const
+from .expr import Axis, Const, Expr, Number, TEError, Unary, Var, _same_type, binary, compare, const
 from .nodes import BitCast, Cast, Check, FusedMultiplyAdd, Select
-from .reductions import Reducer, Reduction
+from .reductions import Reducer, Reduction, axes_of
+from .words import shortened
 
 
 def unary(function: str, x: Expr) -> Expr:
@@ -155,7 +156,13 @@ def fma(a: Expr, b: Expr, c: Expr) -> Expr:
 
 
 def cast(dtype: str, x: Expr | Number) -> Expr:
-    """`x` converted to `dtype` as `Cast` does. No node is made when it has that type already."""
+    """
+    `x` converted to `dtype` as `Cast` does. No node is made when it has that type already.
+
+    Raises TEError for an element type that there is not, and for a number that it cannot hold.
+    """
+    if not isinstance(dtype, str):
+        raise TEError(f"te.cast takes the element type first, found {shortened(dtype)}, expected te.cast('f32', x)")
     if not isinstance(x, Expr):
         return const(x, dtype)
     return x if x.dtype == dtype else Cast(dtype, x)
@@ -198,7 +205,7 @@ def highest(dtype: str) -> Const:
 
 
 def _reduce(function: str, x: Expr, axis: Axis | Sequence[Axis], identity: Const) -> Expr:
-    axes = (axis,) if isinstance(axis, Axis) else tuple(axis)
+    axes = axes_of(axis)
     lhs, rhs = Var("lhs", x.dtype), Var("rhs", x.dtype)
     reducer = Reducer(function, (lhs,), (rhs,), (binary(function, lhs, rhs),), (identity,))
     return Reduction(reducer, (x,), axes).components[0]
@@ -268,7 +275,7 @@ def argmax(index: Expr, value: Expr, axis: Axis | Sequence[Axis]) -> tuple[Expr,
     The index and the value of the first largest `value` over `axis`, or of the first NaN if there is one. `index` has a
     signed type.
     """
-    axes = (axis,) if isinstance(axis, Axis) else tuple(axis)
+    axes = axes_of(axis)
     return _arg_reduce("argmax", "gt", index, value, axes, lowest(value.dtype))
 
 
@@ -277,5 +284,5 @@ def argmin(index: Expr, value: Expr, axis: Axis | Sequence[Axis]) -> tuple[Expr,
     The index and the value of the first smallest `value` over `axis`, or of the first NaN if there is one. `index` has
     a signed type.
     """
-    axes = (axis,) if isinstance(axis, Axis) else tuple(axis)
+    axes = axes_of(axis)
     return _arg_reduce("argmin", "lt", index, value, axes, highest(value.dtype))

@@ -8,6 +8,7 @@ from functools import cached_property
 
 from ..lazy_dataclass import dataclass
 from .expr import Axis, Expr, TEError, Var, as_expr
+from .words import shortened
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,6 +25,18 @@ class Reducer:
     rhs: tuple[Var, ...]
     results: tuple[Expr, ...]
     identity: tuple[Expr, ...]
+
+    def __post_init__(self) -> None:
+        parts = self.lhs, self.rhs, self.results, self.identity
+        counts = [len(part) for part in parts]
+        if not all(counts) or len(set(counts)) > 1:
+            found = "{} on the left, {} on the right, {} results, {} identities".format(*counts)
+            raise TEError(f"reducer '{self.name}' has {found}, expected one each per component")
+        for index, each in enumerate(zip(*parts, strict=True)):
+            types = [part.dtype for part in each]
+            if len(set(types)) > 1:
+                where = f"component {index} of reducer '{self.name}'"
+                raise TEError(f"{where} has the types {', '.join(types)}, expected one element type")
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,11 +62,32 @@ class Reduction:
             if not isinstance(value, Expr):
                 as_expr(value, "f32")
                 raise TEError(f"reducer '{self.reducer.name}' takes an expression, found the number {value!r}")
-        for axis in self.axes:
-            if axis.kind != "reduce":
-                raise TEError(f"'{axis.name}' is a spatial axis; reduce over te.reduce_axis axes")
+        for value, identity in zip(self.values, self.reducer.identity, strict=True):
+            if value.dtype != identity.dtype:
+                what = f"reducer '{self.reducer.name}' combines values of type {identity.dtype}"
+                raise TEError(f"{what}, found one of {value.dtype}")
+        self._check_axes()
         results = tuple(ReductionResult(self, i) for i in range(len(self.values)))
         object.__setattr__(self, "components", results)
+
+    def _check_axes(self) -> None:
+        if not self.axes:
+            raise TEError(f"reducer '{self.reducer.name}' goes over no axis, expected at least one te.reduce_axis")
+        for number, axis in enumerate(self.axes):
+            if any(axis is other for other in self.axes[:number]):
+                raise TEError(f"a reduction goes over '{axis.name}' twice, expected each axis once")
+            if axis.kind != "reduce":
+                raise TEError(f"'{axis.name}' is a spatial axis; reduce over te.reduce_axis axes")
+
+
+def axes_of(axis: object) -> tuple[Axis, ...]:
+    """Returns one axis or several as a tuple. Raises TEError for what is no axis."""
+    axes: list[Axis] = []
+    for each in axis if isinstance(axis, list | tuple) else (axis,):
+        if not isinstance(each, Axis):
+            raise TEError(f"a reduction goes over {shortened(each)}, expected a te.reduce_axis, or several in a list")
+        axes.append(each)
+    return tuple(axes)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -14,7 +14,7 @@ from ..lazy_dataclass import dataclass
 from . import dtypes
 from .expr import Axis, Expr, Number, TEError, Var, as_expr
 from .reductions import ReductionResult, post_order
-from .words import SHOWN_LEVELS, Whole, shortened
+from .words import SHOWN_LEVELS, Whole, checked_name, shortened
 
 Dim = int | Expr
 """A size in elements: a number, or an index expression over `te.var`s."""
@@ -129,7 +129,8 @@ class Compute:
 
 
 def placeholder(shape: Sequence[Dim], dtype: str = "f32", name: str = "placeholder") -> Tensor:
-    """Makes an input tensor. Raises TEError for sizes and element types that there are not."""
+    """Makes an input tensor. Raises TEError for sizes and element types that there are not, and for a name not text."""
+    name = checked_name(name)
     return Tensor(_checked_shape(shape, name), _checked_type(dtype, name), name)
 
 
@@ -138,17 +139,18 @@ def var(name: str, dtype: str = "index") -> Var:
     Makes a symbolic scalar, by default a size. It is one parameter, even when several shapes use it.
 
     One that is no size is a number that the program takes: `create_prim_func([A, n, B])`. Raises TEError for an element
-    type that there is not.
+    type that there is not, and for a name not text.
     """
-    return Var(name, _checked_type(dtype, name, index=True))
+    return Var(checked_name(name), _checked_type(dtype, name, index=True))
 
 
 def reduce_axis(domain: Dim | tuple[int, Dim], name: str = "k") -> Axis:
     """
     Makes a reduction axis over `0 <= k < domain`, or over `lo <= k < hi` for a pair, whose `lo` is a number.
 
-    Raises TEError for what is no size.
+    Raises TEError for what is no size, and for a name not text.
     """
+    name = checked_name(name)
     if not isinstance(domain, tuple | list):
         return Axis(name, _checked_shape((domain,), name)[0], "reduce")
     if len(domain) != 2 or not hasattr(domain[0], "__index__"):
@@ -179,8 +181,9 @@ def compute(
     gives one tensor per component. `dtype` types a body that is a plain Python number.
 
     Raises TEError for too many arguments, for keyword or default arguments, for bodies that mix reductions and other
-    expressions, and for a reduction inside a larger expression.
+    expressions, for a reduction inside a larger expression, and for names not text.
     """
+    name = checked_name(name)
     sizes = _checked_shape(shape, name)
     axes = tuple(
         Axis(axis_name, size)
@@ -313,6 +316,8 @@ def _slice_of(tensor: Tensor, size: Dim, item: object) -> tuple[int, int, Dim | 
     if item == slice(None):
         return 0, 1, size
     bounds = [each for each in (item.start, item.stop, item.step) if each is not None]
+    if item.step is not None and isinstance(item.step, SupportsIndex) and index(item.step) == 0:
+        raise TEError(f"tensor '{tensor.name}' is sliced by the step 0, expected a step that is not 0")
     if not isinstance(size, int) or not all(isinstance(each, SupportsIndex) for each in bounds):
         what = f"tensor '{tensor.name}' is sliced by {shortened(item)}"
         raise TEError(f"{what}, expected numbers and a dimension whose size is a number")
@@ -375,7 +380,7 @@ def _axis_names(
             raise TEError(
                 f"compute '{name}': {len(varargs_names)} names given for {rest if variadic else 0} variable arguments"
             )
-        return names + list(varargs_names)
+        return names + [checked_name(each) for each in varargs_names]
     start = len(names) + 1
     return names + [f"i{start + i}" if variadic else f"ax{i}" for i in range(rest)]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 SHOWN_LEVELS = 5
@@ -37,11 +38,31 @@ class Whole:
     __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = __pow__ = __rpow__ = __matmul__ = __rmatmul__ = _refuse
     __lt__ = __le__ = __gt__ = __ge__ = __neg__ = _refuse
     __array_ufunc__ = None
+    __iter__ = None
+    """Python would take `[0]`, `[1]` and so on, without end, from what has no `__iter__` but indices."""
 
 
 def whole_refused(name: str) -> str:
     """Returns the message about a tensor where one of its elements is meant."""
     return f"found the tensor '{name}', expected an element such as {name}[i]; te.library computes with whole tensors"
+
+
+def listed(given: object, taker: str) -> list[Any]:
+    """
+    Returns the items of a list or tuple. Raises TEError for a tensor that stands alone and for what is no sequence.
+    """
+    if isinstance(given, Whole):
+        raise TEError(f"{taker} takes a list of tensors, found the tensor '{given.name}', expected [{given.name}]")
+    if isinstance(given, str) or not isinstance(given, Sequence):
+        raise TEError(f"{taker} takes a list of tensors, found {shortened(given)}")
+    return list(given)
+
+
+def checked_name(name: object) -> str:
+    """Returns the name of a tensor, a variable or an axis. Raises TEError for what is no text."""
+    if not isinstance(name, str):
+        raise TEError(f"found the name {shortened(name)}, expected text")
+    return name
 
 
 def shortened(value: object) -> str:

@@ -17,10 +17,13 @@ from xdsl.ir import Operation, SSAValue
 
 from ...core.ir.walk import ops_of, walk
 from ...core.roles import TEMPORARY
-from ...dialects.tensor_loop import BlockOp, CallOp, FuncOp
+from ...dialects.tensor_loop import BlockOp, BufferRegion, CallOp, FuncOp
+from ...dialects.tensor_loop.regions import covers, infer_regions
+from ...lazy_dataclass import dataclass
 from .accesses import Access, Accesses
 from .events import ALLOCATIONS, SILENT, empty_buffers, has_mark
-from .plain import Fault, runs_first
+from .linear import Form, number
+from .plain import Fault, runs_first, value_of, witness
 from .races import root_of
 from .shared import shared_arguments
 
@@ -72,25 +75,80 @@ def _early_reads(function: FuncOp, accesses: Accesses, found: Sequence[Access]) 
 
 
 def _regions_outside(function: FuncOp, accesses: Accesses) -> Iterator[Fault]:
-    """Yields blocks with a region that lies outside of its buffer as a whole, wherever the block runs, if it does."""
+    """
+    Yields blocks with a region that is not part of its buffer. Where the body says the region, it lies outside as a
+    whole, wherever the block runs, if it does: what is read there may be less. Where a declaration says more than the
+    body, some turn of the loops puts an end of it outside.
+    """
     for block in ops_of(function, BlockOp):
         if 0 in block.extents:
             continue
         for keyword, regions in (("reads", block.reads), ("writes", block.writes)):
             for region in regions:
-                shape: Any = region.buffer.type.get_shape()  # pyright: ignore[reportAttributeAccessIssue]
-                for dimension, (low, size, extent) in enumerate(zip(region.lows, region.sizes, shape, strict=True)):
-                    form = accesses.values.affine(low, block.axes)
-                    if form is None or DYNAMIC_INDEX in (size, extent) or 0 in (size, extent):
-                        continue
-                    first, last = accesses.values.atoms.bounds(form)
-                    is_outside = first <= last and (first >= extent or last + size <= 0)
-                    if is_outside and not _is_guarded(block, region.buffer):
-                        message = (
-                            f'block "{block.block_name.data}" {keyword} {first} to {last + size - 1} of dimension '
-                            f"{dimension} of {_name(region.buffer)}, which has {extent} elements"
-                        )
-                        yield Fault(block, message, "a region is part of its buffer")
+                places = list(_places(accesses, block, region))
+                if not any(each.first < 0 or each.last >= each.extent for each in places):
+                    continue
+                fault = _region_fault(accesses, block, places, not _is_needed(block, keyword, region))
+                if fault is not None and not _is_guarded(block, region.buffer):
+                    dimension, first, last, extent = fault
+                    message = (
+                        f'block "{block.block_name.data}" {keyword} {first} to {last} of dimension '
+                        f"{dimension} of {_name(region.buffer)}, which has {extent} elements"
+                    )
+                    yield Fault(block, message, "a region is part of its buffer")
+
+
+@dataclass(frozen=True)
+class _Place:
+    """What a region takes of a dimension of its buffer, all sizes being known."""
+
+    dimension: int
+    low: Form
+    size: int
+    extent: int
+    first: int
+    """The least index in any turn of the loops."""
+    last: int
+
+
+def _places(accesses: Accesses, block: BlockOp, region: BufferRegion) -> Iterator[_Place]:
+    shape: Any = region.buffer.type.get_shape()  # pyright: ignore[reportAttributeAccessIssue]
+    for dimension, (low, size, extent) in enumerate(zip(region.lows, region.sizes, shape, strict=True)):
+        form = accesses.values.affine(low, block.axes)
+        if form is None or DYNAMIC_INDEX in (size, extent) or 0 in (size, extent):
+            continue
+        first, last = accesses.values.atoms.bounds(form)
+        if first <= last:
+            yield _Place(dimension, form, size, extent, first, last + size - 1)
+
+
+def _is_needed(block: BlockOp, keyword: str, region: BufferRegion) -> bool:
+    """Returns whether the body of a block says by itself that it touches all of a region."""
+    reads, writes = infer_regions(block.body.block, block.has_reduce_axes)
+    needed = [each for each in (reads if keyword == "reads" else writes) if each.buffer is region.buffer]
+    return any(covers(each, region) for each in needed)
+
+
+def _region_fault(
+    accesses: Accesses, block: BlockOp, places: Sequence[_Place], declared_only: bool
+) -> tuple[int, int, int, int] | None:
+    """Returns a dimension of a region that is outside, its first and its last index there, and the size."""
+    atoms = accesses.values.atoms
+    inside = block.body.block.first_op
+    path = accesses.paths.get(block if inside is None else inside, accesses.paths[block])
+    if any(atoms.bounds(fact)[1] < 0 for fact in path.facts):  # The block never runs.
+        return None
+    for each in places:
+        if each.first >= each.extent or each.last < 0:
+            return each.dimension, each.first, each.last, each.extent
+        if not declared_only:
+            continue
+        for goal in (each.low, number(each.extent - each.size).plus(each.low, -1)):
+            turns = witness(atoms, path, goal) if path.exact else None
+            if turns is not None:
+                first = value_of(each.low, turns)
+                return each.dimension, first, first + each.size - 1, each.extent
+    return None
 
 
 def _is_guarded(block: BlockOp, buffer: SSAValue) -> bool:

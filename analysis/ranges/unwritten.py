@@ -14,9 +14,11 @@ from xdsl.dialects import scf
 from xdsl.ir import Operation
 
 from ...core.roles import UNCHECKED, WRITTEN
-from ...dialects.tensor_loop import FuncOp, InitOp, LoopOp
-from .accesses import Access, Accesses
+from ...dialects.tensor_loop import BlockOp, FuncOp, InitOp, LoopOp
+from ..reductions import reduction_nest
+from .accesses import Access, Accesses, Path
 from .events import Event, Events, Order, order_of
+from .linear import Form
 from .plain import Fault, Turns, turns_at, value_of
 from .races import parallel_variables
 from .rules import contradicts
@@ -71,16 +73,32 @@ class _Search:
     def _may_reach(self, write: Event, order: Order, element: tuple[int, ...], turns: Turns) -> bool:
         """Returns whether a write is not proven to miss an element while the read has the given turns."""
         assert write.elements is not None
-        facts = list(write.path.facts)
+        init = _init_around(write.op)
+        facts = list(write.path.facts) if init is None else self._facts_of_init(init, write.path)
         for place, wanted in zip(write.elements.place, element, strict=True):
             facts += [place.shifted(-wanted), place.scaled(-1).shifted(wanted)]
-        if not _in_init(write.op):
+        if init is None:
             facts += [
                 form.scaled(-1).shifted(value_of(form, turns))
                 for form in map(self.accesses.form, _first_serial(order))
                 if all(atom in turns for atom in form.terms)
             ]
         return not contradicts(self.atoms, facts, [atom for fact in facts for atom in fact.terms])
+
+    def _facts_of_init(self, init: InitOp, path: Path) -> list[Form]:
+        """
+        Returns what holds where an init runs, among what holds where its block does. It runs once for its spatial axes
+        where the block never runs as well, since a reduce axis is empty or a predicate on it never holds.
+        """
+        block = init.parent_op()
+        assert isinstance(block, BlockOp)
+        reduce = {atom for each in reduction_nest(block).reduce for atom in self.accesses.form(each).terms}
+        kept: list[Form] = []
+        for fact in path.facts:
+            involved, _ = self.atoms.closure(list(fact.terms), [])
+            if fact.terms and reduce.isdisjoint(involved):
+                kept.append(fact)
+        return kept
 
 
 def _is_loop(op: Operation) -> bool:
@@ -95,8 +113,8 @@ def _first_serial(order: Order) -> list:
     return []
 
 
-def _in_init(op: Operation) -> bool:
+def _init_around(op: Operation) -> InitOp | None:
     current = op.parent_op()
     while current is not None and not isinstance(current, InitOp):
         current = current.parent_op()
-    return current is not None
+    return current

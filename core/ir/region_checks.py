@@ -45,15 +45,12 @@ def _if_mismatch(op: Any) -> str | None:
 def _for_mismatch(op: Any) -> str | None:
     carried = [each.type for each in op.iter_args]
     step = op.step.owner
-    if isinstance(step, Operation) and step.name == "arith.constant" and _is_zero(step.properties.get("value")):
-        return "the step is 0, expected a positive one: the loop would not end"
+    value = step.properties.get("value") if isinstance(step, Operation) and step.name == "arith.constant" else None
+    if isinstance(value, IntegerAttr) and value.value.data <= 0:
+        return f"the step is {value.value.data}, expected a positive one: the loop would not end"
     return _mismatch("the op has results", op.result_types, carried) or _wrong_end(
         op.body, "loop", "scf.yield", carried
     )
-
-
-def _is_zero(value: Attribute | None) -> bool:
-    return isinstance(value, IntegerAttr) and value.value.data == 0
 
 
 def _while_mismatch(op: Any) -> str | None:

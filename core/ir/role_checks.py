@@ -33,7 +33,10 @@ Attributes = Mapping[str, Attribute]
 
 
 def wrong_arguments(function: Operation) -> str | None:
-    """Returns what is wrong with what a function says of its arguments, None when nothing is."""
+    """Returns what is wrong with the name of a function and what it says of its arguments, None when nothing is."""
+    name = function.get_attr_or_prop("sym_name")
+    if isinstance(name, StringAttr) and not name.data:
+        return "the name of the function is empty, and machine code knows functions by name"
     given = function.get_attr_or_prop("arg_attrs")
     types = function.get_attr_or_prop("function_type")
     if not isinstance(given, ArrayAttr) or not isinstance(types, FunctionType):

@@ -37,7 +37,7 @@ from ..messages.locations import UNNAMED_TEXT, LocationFactory, end_of_text_befo
 from ..messages.points import SourcePoint
 from ..messages.texts import NESTED_TOO_DEEPLY, no_text, other_content, other_format
 from ..plugins import registry
-from ..roles import FLAGS, NAMES, is_misspelt
+from ..roles import FLAGS, NAMES, PREFIXES
 from .lexing import StepwellLexer
 from .limits import LARGEST_EXTENT, MOST_ALIASES, MOST_DIMENSIONS, MOST_INLINE_ELEMENTS, holds_too_much
 from .numbers import LiteralElement, number_out_of_range
@@ -96,7 +96,7 @@ class StepwellParser(Parser):
     def _parse_attribute_entry(self) -> tuple[str, Attribute]:
         start = self.pos
         name, value = super()._parse_attribute_entry()
-        if is_misspelt(name) and not self.ctx.allow_unregistered:
+        if name.startswith(PREFIXES) and name not in NAMES and not self.ctx.allow_unregistered:
             near = did_you_mean(name, NAMES)
             message = f"there is no attribute '{name}'"
             self.raise_error(message if near is None else f"{message}, {near}", start, start + len(name))

@@ -232,9 +232,17 @@ class BlockOp(ShownOp):
         return regions_of(self.write_buffers, self.write_maps, self.write_sizes)
 
     def refresh_regions(self) -> None:
-        """Infers `reads` and `writes` again. Call it after a change of the body."""
+        """
+        Infers `reads` and `writes` again, and those of the blocks around this one, which hold them. Call it after a
+        change of the body.
+        """
         reads, writes = infer_regions(self.body.block, self.has_reduce_axes)
         self.set_regions(reads, writes)
+        around = self.parent_op()
+        while around is not None and not isinstance(around, BlockOp):
+            around = around.parent_op()
+        if around is not None:
+            around.refresh_regions()
 
     def set_regions(self, reads: Sequence[BufferRegion], writes: Sequence[BufferRegion]) -> None:
         """Replaces `reads` and `writes`."""

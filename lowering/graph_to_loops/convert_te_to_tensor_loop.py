@@ -22,7 +22,7 @@ from ...dialects import tensor_loop
 from ...lazy_dataclass import dataclass
 from ...te.expr import Expr, Var
 from ...te.reductions import ReductionResult
-from ...te.words import shortened
+from ...te.words import listed, shortened
 from ..shared.te_types import buffer_of, buffer_type
 from .te_scalar import REDUCTION_FLAGS, ScalarExpression
 from .te_sizes import named_sizes
@@ -37,10 +37,14 @@ def create_prim_func(arguments: Sequence[te.Tensor | Var], name: str = "main") -
     Unsigned integers and booleans, which buffers hold without a sign, stay what they are to callers: the function has
     them in its `stepwell.signature`. Symbolic sizes are its `stepwell.dims`.
 
-    Raises TEError when an input or a size is not among the arguments, or an output comes before an input.
+    Raises TEError when an input or a size is not among the arguments, or an output comes before an input, and for names
+    that the text of a program cannot hold.
     """
-    scalars = {each: _scalar(each) for each in arguments if isinstance(each, Var)}
-    tensors = [scalars[each] if isinstance(each, Var) else each for each in arguments]
+    given = listed(arguments, "create_prim_func")
+    if not isinstance(name, str) or not name:
+        raise te.TEError(f"the name of the function is {shortened(name)}, expected text that is not empty")
+    scalars = {each: _scalar(each) for each in given if isinstance(each, Var)}
+    tensors = [scalars[each] if isinstance(each, Var) else each for each in given]
     for each in tensors:
         if not isinstance(each, te.Tensor):
             raise te.TEError(f"an argument is {shortened(each)}, expected a tensor or a te.var")
@@ -84,7 +88,7 @@ def convert_te_to_tensor_loop(
     Raises TEError when an expression loads from a placeholder, or uses a size, that the inputs do not give.
     """
     outputs = _distinct(outputs)
-    hints = [value_name(tensor.name) for tensor in inputs]
+    hints = [_hint(tensor.name) for tensor in inputs]
     hints += output_names or [f"out{i}" if len(outputs) > 1 else "out" for i in range(len(outputs))]
     function = tensor_loop.FuncOp.create_named(
         name, [buffer_type(t) for t in inputs], [buffer_type(t) for t in outputs], hints, visibility="private"
@@ -162,7 +166,7 @@ class _LoopFunction:
                     index = arith.ConstantOp(IntegerAttr.from_index_int_value(dim))
                     self._add(index)
                     op = memref.DimOp.create(operands=[buffer, index.result], result_types=[index.result.type])
-                    op.results[0].name_hint = value_name(size.name)
+                    op.results[0].name_hint = _hint(size.name)
                     return self._add(op).results[0]
         raise te.TEError(f"size '{size.name}' is not a dimension of any input")
 
@@ -212,7 +216,7 @@ class _LoopFunction:
         sizes = [self._extent(size) for size in shape]
         type_ = buffer_type(te.Tensor(shape, dtype, stage.name))
         alloc = tensor_loop.AllocOp(type_, [size for size in sizes if isinstance(size, SSAValue)])
-        alloc.memref.name_hint = value_name(stage.name)
+        alloc.memref.name_hint = _hint(stage.name)
         return self._add(alloc).results[0]
 
 
@@ -269,6 +273,15 @@ class _StageBody:
             emitter.store(value, target, indices, expr.dtype)
 
 
+def _hint(name: str) -> str:
+    """Returns a name of te as the name of a value. Raises TEError where the text cannot hold it."""
+    found = value_name(name)
+    if not SSAValue.is_valid_name(found):
+        expected = "letters, digits, and any of _ $ . -, and no digit first"
+        raise te.TEError(f"the text of a program cannot hold the name {name!r}, expected {expected}")
+    return found
+
+
 def _loaded(variable: Var, buffer: te.Tensor) -> Expr:
     return te.cast("index", buffer[()]) if variable.type == "index" else buffer[()]
 
@@ -290,7 +303,7 @@ def _axis_names(axes: Sequence[te.Axis]) -> list[str]:
     """Returns `v` and the name of each axis. A repeated name gets a number."""
     names: list[str] = []
     for axis in axes:
-        base = name = value_name(f"v{axis.name}")
+        base = name = _hint(f"v{axis.name}")
         number = 1
         while name in names:
             name, number = f"{base}{number}", number + 1

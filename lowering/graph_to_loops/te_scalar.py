@@ -106,6 +106,9 @@ _UNSIGNED_PREDICATES = {"eq": "eq", "ne": "ne", "lt": "ult", "le": "ule", "gt": 
 DEEP: Final = 100
 """The levels of an expression that are emitted by recursion, in the order in which Python would compute them."""
 
+MOST_NESTED: Final = 100
+"""The levels of `scf.if` around an op, each of which passes and printers walk by recursion."""
+
 
 def _always_computed(expr: Expr) -> tuple[Expr, ...]:
     """Returns the operands that are computed whatever the others are."""
@@ -131,12 +134,13 @@ class ScalarExpression(ScalarOps):
         self.buffers = buffers
         self.values: MutableMapping[Expr, SSAValue] = ChainMap({}, dict(values))
         self._depth = 0
+        self._sides = 0
 
     def emit(self, expr: Expr) -> SSAValue:
         """Returns the value of `expr`."""
         if (known := self.values.get(expr)) is not None:
             return known
-        if self._depth == DEEP:
+        if self._depth >= DEEP:
             self._emit_operands(expr)
         self._depth += 1
         value = self._emitters[type(expr)](self, expr)
@@ -202,7 +206,10 @@ class ScalarExpression(ScalarOps):
 
     def _binary(self, expr: Binary) -> SSAValue:
         lhs, rhs, dtype = self.emit(expr.lhs), self.emit(expr.rhs), expr.dtype
-        return self.binary(expr.function, lhs, rhs, dtype, _non_negative(expr.lhs) and _non_negative(expr.rhs))
+        # Only a division asks, and a sum of a thousand terms would look at all of them a thousand times.
+        divides = expr.function in ("floordiv", "floormod") and not dtypes.is_float(dtype)
+        positive = divides and _non_negative(expr.lhs) and _non_negative(expr.rhs)
+        return self.binary(expr.function, lhs, rhs, dtype, positive)
 
     def binary(self, function: str, lhs: SSAValue, rhs: SSAValue, dtype: str, non_negative: bool = False) -> SSAValue:
         """
@@ -258,6 +265,9 @@ class ScalarExpression(ScalarOps):
 
     def _side(self, expr: Expr) -> Block:
         """Returns a block that yields `expr`. The values that it computes are not visible outside."""
+        self._sides += 1
+        if self._sides > MOST_NESTED:
+            raise te.TEError(f"te.if_then_else is nested more than {MOST_NESTED} levels deep; te.select is not nested")
         outer = self.block, self.values, self.constants
         self.block = Block()
         self.values = ChainMap({}, *_maps(self.values))
@@ -265,6 +275,7 @@ class ScalarExpression(ScalarOps):
         self.block.add_op(scf.YieldOp(self.emit(expr)))
         inner = self.block
         self.block, self.values, self.constants = outer
+        self._sides -= 1
         return inner
 
     def _fma(self, expr: FusedMultiplyAdd) -> SSAValue:
@@ -305,17 +316,28 @@ def _maps(scope: MutableMapping[Any, SSAValue]) -> list[MutableMapping[Any, SSAV
 
 
 def _non_negative(expr: Expr) -> bool:
-    """Returns whether an index expression is never below 0, seen from its form alone."""
-    match expr:
-        case Const():
-            return expr.value >= 0
-        case Axis():
-            return expr.lower >= 0
-        case Var():
-            return expr.type == "index"
-        case Binary(function="floormod"):
-            return _non_negative(expr.rhs)
-        case Binary(function="add" | "mul" | "floordiv" | "max"):
-            return _non_negative(expr.lhs) and _non_negative(expr.rhs)
-        case _:
-            return False
+    """
+    Returns whether an index expression is never below 0, seen from its form alone. Does not recurse, and looks at a
+    shared part once.
+    """
+    seen: set[Expr] = set()
+    stack = [expr]
+    while stack:
+        node = stack.pop()
+        if node in seen:
+            continue
+        seen.add(node)
+        match node:
+            case Const(value) if value >= 0:
+                pass
+            case Axis(lower=lower) if lower >= 0:
+                pass
+            case Var(type="index"):
+                pass
+            case Binary(function="floormod"):
+                stack.append(node.rhs)
+            case Binary(function="add" | "mul" | "floordiv" | "max"):
+                stack += [node.rhs, node.lhs]
+            case _:
+                return False
+    return True

@@ -295,9 +295,10 @@ def _is_cheap(producer: Accessor, readers: Sequence[Accessor], buffer: SSAValue,
     assert isinstance(buffer.type, MemRefType)
     reads, size = 0, prod(buffer.type.get_shape())
     for reader in readers:
-        if any(not isinstance(extent, int) for extent in reader.block.extents):
+        extents = [extent for block in _blocks_around(reader.block) for extent in block.extents]
+        if any(not isinstance(extent, int) for extent in extents):
             return False
-        runs = prod(extent for extent in reader.block.extents if isinstance(extent, int))
+        runs = prod(extent for extent in extents if isinstance(extent, int))
         reads += len(reader.loads) * runs
         if not vectors.survive(producer.block, reader.block, reader.loads, runs / max(size, 1)):
             return False
@@ -306,6 +307,14 @@ def _is_cheap(producer: Accessor, readers: Sequence[Accessor], buffer: SSAValue,
     if any(op.name == "arith.select" for op in walk(producer.block.body)) and any(map(_sums_up_products, readers)):
         return False  # A choice in each term would keep the product from register tiles.
     return all(_costs_nothing(op) for op in walk(producer.block.body)) and _keeps_rows(producer.block)
+
+
+def _blocks_around(block: tensor_loop.BlockOp) -> list[tensor_loop.BlockOp]:
+    """Returns a block and those that it stands in, each of which runs it for all of its axes."""
+    found = [block]
+    while (outer := _block_of(found[-1])) is not None:
+        found.append(outer)
+    return found
 
 
 def _sums_up_products(reader: Accessor) -> bool:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from xdsl.context import Context
 
 from ...core.messages.diagnostics import did_you_mean
-from ...core.roles import NAMES, is_misspelt
+from ...core.roles import DECIDED, NAMES, PREFIXES
 from ...core.text.unknown import unknown_op
 from ...dialects.pattern.equations.replacements import SAME_OP
 from ..language.chains import keys_of_many
@@ -216,9 +216,12 @@ class _RuleCheck:
         for name, wanted in decision.attributes:
             if "." not in name:
                 raise RuleError(f"a decision '{name}' has no dialect, such as that of 'stepwell.{name}'", at=decision)
-            if is_misspelt(name):
-                hint = did_you_mean(name, NAMES) or "docs/ir.md lists them"
-                raise RuleError(f"a decision gives '{name}', and there is no such attribute; {hint}", at=decision)
+            if name.startswith(PREFIXES) and name not in DECIDED:
+                # Others switch checks off, or are without effect.
+                near = None if name in NAMES else did_you_mean(name, DECIDED)
+                message = f"a rule cannot decide '{name}', expected a prefix of your own, or one of "
+                message += ", ".join(sorted(DECIDED))
+                raise RuleError(message if near is None else f"{message}; {near}", at=decision)
             if isinstance(wanted, Computed):
                 self._things.check_computed(wanted, decision)
 

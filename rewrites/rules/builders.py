@@ -15,6 +15,7 @@ from ...dialects.graph.base import plain_properties, python_properties
 from ...dialects.graph.constants import FullOp
 from ...dialects.graph.elementwise import ClipOp
 from ...dialects.graph.movement import PermuteDimsOp
+from ...dialects.graph.shapes import ShapeError
 from ...patterns.language.constants import splat_number
 from ...patterns.language.functions import PRIMITIVE, captured_values, outlined
 from ...patterns.language.match import Match, Names, as_value
@@ -38,7 +39,12 @@ def scalar(match: Match, *, value: FloatAttr | IntegerAttr) -> Sequence[SSAValue
 
 
 def _full(match: Match, number: int | float, type_: TensorType) -> Sequence[SSAValue]:
-    return match.add(FullOp(bool(number) if str(type_.element_type) == "i1" else number, type_)).results
+    try:
+        op = FullOp(bool(number) if str(type_.element_type) == "i1" else number, type_)
+    except ShapeError as error:
+        # The type is that of the program, so that nobody can tell when the rule is read.
+        fail(match.root, f"rule '{match.rule.name}' makes a constant: {error}")
+    return match.add(op).results
 
 
 @builder("splat-like-result")

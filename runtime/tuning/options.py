@@ -42,6 +42,13 @@ def check_choices(numerics: Any, executor: Any, opt_level: Any, target: Any, dat
         _refuse("executor", repr(executor), "a concurrent.futures.Executor")
 
 
+def check_candidates(candidates: Any) -> None:
+    """Raises `StepwellError` for what is no function of a kernel."""
+    if candidates is not None and not callable(candidates):
+        expected = "a function that takes a kernel and returns texts of schedules, such as lambda kernel: [text]"
+        _refuse("candidates", repr(candidates), expected)
+
+
 def check_measure(measure: Any) -> None:
     """Raises `StepwellError` for what another process would not find."""
     expected = "a function at the top of a module: other processes look it up by its name"

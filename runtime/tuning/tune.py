@@ -27,7 +27,7 @@ from .database import Database
 from .job import Measure
 from .kernel_tuning import KernelTuning, Settings
 from .measure import measure as measure_job
-from .options import check_choices, check_measure, check_numbers, chosen_database
+from .options import check_candidates, check_choices, check_measure, check_numbers, chosen_database
 from .progress import Progress
 from .report import TuningReport
 from .site import site
@@ -80,13 +80,14 @@ def tune(
             None, threads start local processes. What a lost worker was to measure is measured again.
         jobs: The number of jobs that the executor runs at a time.
         database: A file. When None, it is that of `compile`.
-        candidates: The schedules to try first.
+        candidates: A function that takes a `Kernel` and returns the texts of the schedules to try first for it.
         measure: A function in place of `runtime/tuning/measure.py`. A module must know it by name.
         replay: Tries the same candidates once more, from the database alone.
         progress: Whether to show a bar on standard error. When None, there is one on a terminal.
 
     Raises StepwellError, CompileError, or the diagnostics of parser, verifier and passes. A schedule never does.
     """
+    check_candidates(candidates)
     check_numbers(trials, seconds, timeout, jobs, seed)
     check_choices(numerics, executor, opt_level, target, database)
     check_measure(measure)

@@ -11,7 +11,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from ...analysis.access_regions import root_buffer
 from ...analysis.loop_nests import body_ops
-from ...analysis.reductions import reduction_nest
+from ...analysis.reductions import ReductionNest, reduction_nest
 from ...dialects.schedule.ops import FissionOp, LoopPartitionOp
 from ...dialects.tensor_loop import BlockOp, ForOp, FuncOp
 from ...dialects.tensor_loop.syntax import value_name
@@ -94,6 +94,9 @@ def _check_inits_of_parts(loop: ForOp) -> None:
                 hint="decompose_reduction first",
             )
         around = loops_of(block)
+        if loop not in around:
+            _check_inner_init(loop, block, nest)
+            continue
         first = next((n for n, each in enumerate(around) if each.variable in nest.reduce), len(around))
         if around.index(loop) <= first:
             continue
@@ -101,6 +104,17 @@ def _check_inits_of_parts(loop: ForOp) -> None:
         blame = shared_inits(block, [each for each in around[first:] if each.variable not in nest.reduce])
         if blame is not None:
             refuse(f"every part would run the init of {block_name(block)}: {blame.reason}", loop, block)
+
+
+def _check_inner_init(loop: ForOp, block: BlockOp, nest: ReductionNest) -> None:
+    """Refuses where the init of a block inside a block runs by more than the loops in there, which stay as they are."""
+    if not nest.sees_its_reduce_loops:
+        refuse(
+            f"the reduce axes of {block_name(block)} depend on loops outside of the block around it",
+            loop,
+            block,
+            hint="decompose_reduction first",
+        )
 
 
 def _part_name(function: FuncOp, block: BlockOp) -> str:

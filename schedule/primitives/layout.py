@@ -156,8 +156,8 @@ def pad_to_tile(block: BlockOp, multiples: Sequence[Number]) -> None:
         multiples: One positive number per axis.
 
     Legal for a block alone in its nest whose axes are bound to its loops one to one. Where a padded axis chooses an
-    element, the index is the axis itself. A padded reduce axis must add up elements that it chooses, or products whose
-    two factors it chooses, so that it adds zeros.
+    element, the index is the axis itself. A padded spatial axis chooses the element that is stored. A padded reduce
+    axis must add up elements that it chooses, or products whose two factors it chooses, so that it adds zeros.
 
     Before and after `pad_to_tile("mul", [8])`:
 
@@ -224,7 +224,21 @@ def _check_paddable(block: BlockOp, grown: set[int]) -> None:
             refuse(f"{block_name(block)} computes with {value_name(block.axes[axis])}, which is padded", block)
         if block.kinds[axis] == "reduce" and not _adds_zeros(block, axis):
             refuse(f"padding {value_name(block.axes[axis])} would change the reduction of {block_name(block)}", block)
-    axes_at(block, only_store(block).indices, only_store(block).memref)
+    _check_axes_store(block, grown)
+
+
+def _check_axes_store(block: BlockOp, grown: set[int]) -> None:
+    """Refuses a padded spatial axis that does not choose the element that is stored."""
+    chosen = axes_at(block, only_store(block).indices, only_store(block).memref)
+    for axis in grown - set(chosen):
+        if block.kinds[axis] == "spatial":
+            # The iterations in the padding come last, so what they write into the same element would stay.
+            name = value_name(block.axes[axis])
+            refuse(
+                f"{block_name(block)} writes the same elements for each {name}, which is padded",
+                block,
+                hint="a padded spatial axis is an index of the store",
+            )
 
 
 def _check_pads_written(block: BlockOp, out: SSAValue) -> None:

@@ -7,12 +7,17 @@ from xdsl.ir import Attribute
 from xdsl.irdl import IRDLOperation
 
 from ...analysis.loop_nests import body_ops
+from ...analysis.ranges.accesses import Accesses
+from ...analysis.ranges.races import Race, races
 from ...core.messages.articles import quoted
+from ...core.messages.diagnostics import did_you_mean
+from ...core.roles import DECIDED, NAMES, PREFIXES
 from ...dialects.schedule.ops import AnnotateOp, ParallelOp, UnrollOp, VectorizeOp
 from ...dialects.tensor_loop import BlockOp, ForOp, LoopOp
+from ...dialects.tensor_loop.syntax import value_name
 from .dependences import Dependences, only_reduces
 from .errors import refuse
-from .nests import loop_name
+from .nests import function_of, loop_name
 from .steps import as_attribute, step
 
 MOST_UNROLLED = 1024
@@ -80,7 +85,8 @@ def parallel(loop: ForOp) -> None:
     Args:
         loop: A serial loop.
 
-    Legal for a loop whose iterations do not depend on each other.
+    Legal for a loop whose iterations do not depend on each other, as far as the verifier proves that. It knows less of
+    a loop that comes from a fused one.
 
     Before and after `parallel(%i)`:
 
@@ -90,7 +96,25 @@ def parallel(loop: ForOp) -> None:
     blame = Dependences(loop).blame(loop)
     if blame is not None:
         refuse(f"{loop_name(loop)} cannot run in parallel: {blame.reason}", loop, blame.op)
+    before = loop.kind
     _set_kind(loop, "parallel")
+    race = _race(loop)
+    if race is not None:
+        loop.kind = before
+        name = value_name(race.buffer)
+        refuse(
+            f"{loop_name(loop)} cannot run in parallel: it is not proven that its iterations touch different elements "
+            f"of {name}",
+            loop,
+            hint="mark another loop of the nest, or mark it before loops are fused",
+        )
+
+
+def _race(loop: ForOp) -> Race | None:
+    """Returns two accesses in a parallel loop that the verifier refuses. What a step leaves has to verify."""
+    accesses = Accesses()
+    found = list(accesses.of(function_of(loop)))
+    return next((race for race in races(accesses, found) if race.loop is loop), None)
 
 
 @step(AnnotateOp)
@@ -103,7 +127,8 @@ def annotate(target: ForOp | BlockOp, key: str, value: Attribute | int | str) ->
         key: The name of the attribute, in ASCII and with a prefix.
         value: An attribute, or a number or text that becomes one.
 
-    Legal for names with a prefix. A name without one would be a property of the loop or block, as `kind` is.
+    Legal for names with a prefix. A name without one would be a property of the loop or block, as `kind` is. Of the
+    prefixes of Stepwell, a block takes the names of the decisions that a plan makes, such as `stepwell.tiling`.
 
     Before and after `annotate(%i, "mypkg.grain", 4)`:
 
@@ -119,4 +144,16 @@ def annotate(target: ForOp | BlockOp, key: str, value: Attribute | int | str) ->
         refuse(f'"{key}" is a property of {quoted(target.name)}, expected another key', target)
     if "." not in key:
         refuse(f'the key "{key}" has no prefix, expected a name such as "mypkg.{key}"', target)
+    if key.startswith(PREFIXES):
+        _check_decided(target, key)
     target.attributes[key] = as_attribute(value)
+
+
+def _check_decided(target: ForOp | BlockOp, key: str) -> None:
+    """Refuses a key of Stepwell that is no decision: others switch checks off, or are without effect."""
+    if isinstance(target, ForOp):
+        refuse(f'a schedule cannot set "{key}" on a loop, expected a prefix of your own, as in "mypkg.key"', target)
+    if key not in DECIDED:
+        hint = None if key in NAMES else did_you_mean(key, DECIDED)
+        known = f"expected a prefix of your own, or one of {', '.join(sorted(DECIDED))}"
+        refuse(f'a schedule cannot set "{key}" on a block, {known}', target, hint=hint)

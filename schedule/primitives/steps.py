@@ -13,8 +13,12 @@ from dataclasses import field
 from functools import cached_property
 from typing import Any, TypeVar
 
+from xdsl.context import Context
 from xdsl.dialects.builtin import AffineMapAttr, IntegerAttr, StringAttr, SymbolRefAttr, UnitAttr, i64
 from xdsl.ir import Attribute
+from xdsl.ir.affine import AffineMap
+from xdsl.parser import Parser
+from xdsl.utils.exceptions import ParseError
 
 from ...dialects.schedule.base import Field, StepOp
 from ...lazy_dataclass import dataclass
@@ -98,8 +102,23 @@ def property_of(kind: str, value: Any) -> Attribute | None:
         return None
     if kind == "flag":
         return UnitAttr()
-    make = {"string": StringAttr, "symbol": SymbolRefAttr, "map": AffineMapAttr, "attribute": as_attribute}
+    make = {"string": StringAttr, "symbol": SymbolRefAttr, "map": _map, "attribute": as_attribute}
     return IntegerAttr(value, i64) if kind == "number" else make[kind](value)
+
+
+def _map(value: Any) -> AffineMapAttr:
+    """Returns a map, also from its text: `(i, j) -> (j, i)`. Raises TypeError for what is neither."""
+    if isinstance(value, str):
+        text = value if value.startswith("affine_map<") else f"affine_map<{value}>"
+        try:
+            value = Parser(Context(), text).parse_attribute()
+        except ParseError as error:
+            raise TypeError(f"'{value}' is no affine map, expected one such as '(i, j) -> (j, i)'") from error
+    if isinstance(value, AffineMapAttr):
+        return value
+    if not isinstance(value, AffineMap):
+        raise TypeError(f"{value!r} is no affine map, expected one or its text, such as '(i, j) -> (j, i)'")
+    return AffineMapAttr(value)
 
 
 def value_of(kind: str, attribute: Attribute) -> Any:

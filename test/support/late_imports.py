@@ -38,6 +38,7 @@ STARTS_FAST: Final = {
     "runtime/program/entry_types.py": "analysis.ranges.given",
     "runtime/program/preparing.py": "concurrent",
     "runtime/program/sizes.py": "core.ir.sizes",
+    "te/library/__init__.py": "te.library.operands",
     "runtime/saving/reading.py": "runtime.saving.text",
     "runtime/source.py": "lowering.llvm_text.emit_llvm_text runtime.machine_code schedule.tuned.records",
     "runtime/stairs.py": "lowering.kernels_first lowering.llvm.listening schedule.tuned.apply_tuning",

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
+import stepwell
 from stepwell.core.ir.verification import VerificationError
 from stepwell.core.text.parsing import parse
 
@@ -239,6 +241,24 @@ EFFECTS = [
         "'tensor_loop.block': block \"b\" reads 64 to 127 of dimension 0 of %A, which has 64 elements|"
         "hint: a region is part of its buffer",
     ),
+    *(
+        (
+            block("%a = memref.load %A[%vi] : memref<64xf32>", more=f"reads(%A[{region}])"),
+            f"'tensor_loop.block': block \"b\" reads {found} of dimension 0 of %A, which has 64 elements|"
+            "hint: a region is part of its buffer",
+        )
+        for region, found in (("%vi:2", "63 to 64"), ("%vi:100", "63 to 162"), ("%vi - 5:70", "-5 to 64"))
+    ),
+    (
+        block(
+            "memref.store %x, %T[%vi] : memref<64xf32>",
+            more="writes(%T[%vi:4])",
+            axes="%vi in 64 = %i * 7",
+            loops="%i in 10",
+        ),
+        "'tensor_loop.block': block \"b\" writes 63 to 66 of dimension 0 of %T, which has 64 elements|"
+        "hint: a region is part of its buffer",
+    ),
     (
         block("memref.store %x, %T[%c0] : memref<64xf32>", loops="%i in 64 parallel"),
         "7:7: error: 'memref.store': the iterations of the parallel loop at line 3 are not proven "
@@ -292,6 +312,18 @@ def test_an_effect_that_is_plainly_wrong(text: str, expected: str) -> None:
 
 
 RIGHT = {
+    "a region that ends with its buffer": block(
+        "%a = memref.load %A[%vi] : memref<64xf32>",
+        axes="%vi in 63 = %i",
+        loops="%i in 63",
+        more="reads(%A[%vi:2])",
+    ),
+    "a region that a predicate keeps inside": block(
+        "%a = memref.load %A[%vi] : memref<64xf32>", more="where(%i < 63) reads(%A[%vi:2])"
+    ),
+    "a block that never runs": block(
+        "%a = memref.load %A[%vi] : memref<64xf32>", axes="%vi in 64 = %i + 64", more="where(%i + 64 < 64)"
+    ),
     "a loop that never runs": block("memref.store %x, %S[%vi] : memref<8xf32>", axes="%vi in 0 = %i", loops="%i in 0"),
     "a condition that leaves it out": block(
         "%c8 = arith.constant 8 : index\n%in = arith.cmpi ult, %vi, %c8 : index\n"
@@ -340,3 +372,47 @@ RIGHT = {
 @pytest.mark.parametrize("name", RIGHT)
 def test_what_is_not_plainly_wrong_is_valid(name: str) -> None:
     parse(RIGHT[name])
+
+
+SUM_BEFORE_COPY = """
+tensor_loop.func @main(%A: memref<5x{n}xi32>) outs(%B: memref<5xi32>) {{
+  %T = tensor_loop.alloc : memref<5xi32>
+  tensor_loop.grid (%i, %k) in (5, {n}) {{
+    tensor_loop.block "sum" spatial(%v in 5 = %i) reduce(%r in {n} = %k) {where} {{
+      init {{
+        %z = arith.constant 9 : i32
+        memref.store %z, %T[%v] : memref<5xi32>
+      }}
+      %a = memref.load %A[%v, %r] : memref<5x{n}xi32>
+      %b = memref.load %T[%v] : memref<5xi32>
+      %t = arith.addi %b, %a : i32
+      memref.store %t, %T[%v] : memref<5xi32>
+    }}
+  }}
+  tensor_loop.grid (%i) in (5) {{
+    tensor_loop.block "copy" spatial(%v in 5 = %i) {{
+      %b = memref.load %T[%v] : memref<5xi32>
+      memref.store %b, %B[%v] : memref<5xi32>
+    }}
+  }}
+}}"""
+
+
+@pytest.mark.parametrize(
+    ("n", "where", "expected"),
+    [
+        (0, "", [9, 9, 9, 9, 9]),
+        (2, "where(%k < 0)", [9, 9, 9, 9, 9]),
+        (2, "where(%i + %k < 3)", [11, 11, 10, 9, 9]),
+    ],
+)
+def test_an_init_writes_where_nothing_is_added(n: int, where: str, expected: list[int]) -> None:
+    text = SUM_BEFORE_COPY.format(n=n, where=where)
+    for level in (0, 3):
+        (found,) = stepwell.compile(text, opt_level=level, cache=False)(np.ones((5, n), np.int32))
+        assert found.tolist() == expected
+
+
+def test_an_init_does_not_write_outside_of_the_predicate_on_spatial_axes() -> None:
+    shown = refused(SUM_BEFORE_COPY.format(n=2, where="where(%i < 3)"))
+    assert "element [4] of %T is read, but nothing has written it" in shown

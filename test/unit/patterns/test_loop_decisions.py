@@ -117,11 +117,13 @@ def test_examples_of_the_pages(page: str, name: str, tmp_path: Path) -> None:
         ('block(spatial %i) {} => decide(%root, b = 1) because "s"', "a decision 'b' has no dialect, such as that of"),
         (
             'block(spatial %i) {} => decide(%root, stepwell.shaer = 0) because "s"',
-            "a decision gives 'stepwell.shaer', and there is no such attribute; did you mean 'stepwell.share'?",
+            "a rule cannot decide 'stepwell.shaer', expected a prefix of your own, or one of stepwell.grain, "
+            "stepwell.maximum, stepwell.prepacked, stepwell.reason, stepwell.rows, stepwell.rows_at_once, "
+            "stepwell.share, stepwell.strip, stepwell.tiling; did you mean 'stepwell.share'?",
         ),
         (
-            'block(spatial %i in %n) {} => decide(%root, schedule.such = %n) because "s"',
-            "a decision gives 'schedule.such', and there is no such attribute; docs/ir.md lists them",
+            'block(spatial %i) {} => decide(%root, stepwell.unchecked = 0) because "s"',
+            "a rule cannot decide 'stepwell.unchecked', expected a prefix of your own",
         ),
         ('block(spatial %i) {} => decide(%root) because "s"', "decides nothing, expected an attribute"),
         ('block(spatial %i) {} => decide(%root, 1) because "s"', "expected an attribute and its value, found '1'"),

@@ -63,10 +63,12 @@ func.func @main(%x: memref<1xi32> {{stepwell.role = "input"}}, %y: memref<1xi32>
 }}"""
 
 
-def test_a_step_of_0() -> None:
+@pytest.mark.parametrize("step", [0, -1])
+def test_a_step_that_is_not_positive(step: int) -> None:
     stepwell.compile(loop(2), cache=False)
-    with pytest.raises(VerificationError, match=r"'scf\.for': the step is 0, expected a positive one: the loop would"):
-        stepwell.compile(loop(0), cache=False)
+    message = rf"'scf\.for': the step is {step}, expected a positive one: the loop would not end"
+    with pytest.raises(VerificationError, match=message):
+        stepwell.compile(loop(step), cache=False)
 
 
 VIEWS = """

@@ -241,6 +241,10 @@ def test_time_ends_the_search(tuned: Callable[..., TuningReport]) -> None:
         ({"timeout": -1.0}, "timeout is -1.0, expected a positive number"),
         ({"target": "x86"}, "unknown target 'x86'"),
         ({"measure": lambda job: job}, "measure is .*<lambda>, expected a function at the top of a module"),
+        (
+            {"candidates": ["schedule.program {\n}"]},
+            "candidates is .*, expected a function that takes a kernel and returns texts of schedules, such as lambda",
+        ),
         ({"measure": None}, "measure is None, expected a function at the top of a module"),
         ({"trials": -3}, "trials is -3, expected a positive number"),
         ({"trials": 2.5}, "trials is 2.5, expected a positive whole number"),

@@ -84,7 +84,7 @@ tensor_loop.func @regions(%A: memref<10x10xf32>, %I: memref<16xi64>, %D: memref<
 tensor_loop.func @declared(%A: memref<10xf32>) outs(%B: memref<10xf32>, %C: memref<10xf32>) {
   tensor_loop.grid (%i) in (4) {
     // CHECK: reads(%A[%vi - 1 : 3]) writes(%B[0 : 10], %C[%vi])
-    tensor_loop.block "declared" spatial(%vi in 4 = %i) reads(%A[%vi - 1 : 3]) writes(%B[0 : 10], %C[%vi]) {
+    tensor_loop.block "declared" spatial(%vi in 5 = %i + 1) reads(%A[%vi - 1 : 3]) writes(%B[0 : 10], %C[%vi]) {
       %a = memref.load %A[%vi] : memref<10xf32>
       memref.store %a, %B[%vi] : memref<10xf32>
       "test.op"(%C) : (memref<10xf32>) -> ()

@@ -112,3 +112,16 @@ tensor_loop.func @outer() outs() {
     }
   }
 }
+
+// -----
+
+// expected-error@+1 {{the name of the function is empty, and machine code knows functions by name}}
+tensor_loop.func @""() outs() {
+}
+
+// -----
+
+// expected-error@+1 {{the name of the function is empty, and machine code knows functions by name}}
+func.func @"" () {
+  func.return
+}
