@@ -239,6 +239,7 @@ NAMES: Final = frozenset(
     if name.isupper() and isinstance(value, str) and value.startswith(PREFIXES)
 )
 """All of these names. A name that is none of them is a slip of the pen, and would be without effect."""
+
 FLAGS: Final = frozenset(
     (
         *(APART, DONATED, EFFECTS, IN_PLACE, NOALIAS, PARALLEL),

@@ -16,7 +16,7 @@
 // ABS: error: pass 'apply-patterns{{.*}}' changes a result of @main: result 1 at
 // ABS: note: number 2 of the pipeline, class rounding, inputs 'random' of seed 4
 
-// RIGHT: check-semantics: {{[0-9]+}} passes changed the program, {{[0-9]+}} runs by the reference interpreter, 4 natively; 0 elements and 0 runs left open
+// RIGHT: check-semantics: {{[0-9]+}} passes changed the program, {{[0-9]+}} runs by the reference interpreter, 5 natively; 0 elements and 0 runs left open
 // RIGHT: remark: 'func.func': @silent is not checked: it returns nothing
 
 // ALONE: error: --inputs is for --check-semantics, which is not given
