@@ -129,7 +129,7 @@ class Compute:
 
 
 def placeholder(shape: Sequence[Dim], dtype: str = "f32", name: str = "placeholder") -> Tensor:
-    """Makes an input tensor. Raises TEError for sizes and element types that there are not, and for a name not text."""
+    """Makes an input tensor. Raises TEError for sizes and types that there are not, and for a name that is no text."""
     name = checked_name(name)
     return Tensor(_checked_shape(shape, name), _checked_type(dtype, name), name)
 
@@ -139,7 +139,7 @@ def var(name: str, dtype: str = "index") -> Var:
     Makes a symbolic scalar, by default a size. It is one parameter, even when several shapes use it.
 
     One that is no size is a number that the program takes: `create_prim_func([A, n, B])`. Raises TEError for an element
-    type that there is not, and for a name not text.
+    type that there is not, and for a name that is no text.
     """
     return Var(checked_name(name), _checked_type(dtype, name, index=True))
 
@@ -148,7 +148,7 @@ def reduce_axis(domain: Dim | tuple[int, Dim], name: str = "k") -> Axis:
     """
     Makes a reduction axis over `0 <= k < domain`, or over `lo <= k < hi` for a pair, whose `lo` is a number.
 
-    Raises TEError for what is no size, and for a name not text.
+    Raises TEError for what is no size, and for a name that is no text.
     """
     name = checked_name(name)
     if not isinstance(domain, tuple | list):
@@ -181,7 +181,7 @@ def compute(
     gives one tensor per component. `dtype` types a body that is a plain Python number.
 
     Raises TEError for too many arguments, for keyword or default arguments, for bodies that mix reductions and other
-    expressions, for a reduction inside a larger expression, and for names not text.
+    expressions, for a reduction inside a larger expression, and for names that are no text.
     """
     name = checked_name(name)
     sizes = _checked_shape(shape, name)

@@ -91,4 +91,4 @@ def _overlaps(low: Array, high: Array, box: int, others: Array) -> Array:
         area = np.prod(high - low, axis=1)
         union = area[box] + area[others] - inner
         flat = (inner <= 0) | (area[box] <= 0) | (area[others] <= 0) | (union <= 0)
-        return np.where(flat, np.float32(-1), inner / union)
+        return np.where(flat, np.float32(0), inner / union)
